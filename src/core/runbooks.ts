@@ -1,5 +1,5 @@
-// Runbooks of the alert rules: what happened, what Warmwarden did, what to do. The page, GET /api/runbooks and
-// docs/runbooks.md show them.
+// Runbooks of the alert rules: what happened, what Warmwarden did, what to do. The page and docs/runbooks.md
+// show them.
 import { type AlertRule, ruleBook, type Severity } from './alert-rules.ts';
 
 /** Cause of a rule, or another case in which its alert differs. */

@@ -37,15 +37,15 @@ export async function serve(
     policyOf: (mailbox) => live.policyOf(mailbox),
     history: store.audit,
     entries: store,
+    deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
+  };
+  const server = await startServer({
+    ...answers,
     settings: () =>
       live.settings.map(({ path, value, from }) => {
         return { name: formatPath(path), value: valueText(value), from: originText(from) };
       }),
     transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
-    deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
-  };
-  const server = await startServer({
-    ...answers,
     host,
     port,
     tls,

@@ -109,7 +109,7 @@ export const keyText = z.string().refine((part) => !part.includes('\0'));
 
 const maxCharacters = 4_000;
 
-export function cursorAfter(key: Key): string {
+function cursorAfter(key: Key): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 

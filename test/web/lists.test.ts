@@ -1,31 +1,23 @@
-// Lists page by page: each row comes once, in order, also while rows are added. Past alerts, on the page and as JSON.
+// Lists page by page: each row comes once, in order, also while rows are added. Past alerts.
 import { expect, test } from 'vitest';
-import type { AlertChanges, Transition } from '../../src/core/alert.ts';
+import type { Transition } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Store } from '../../src/store/store.ts';
-import { sampleIncident } from '../alerts/incident-samples.ts';
+import { type AlertFilter, readPast } from '../../src/web/overview/alerts.ts';
 import { newStore } from '../support/new-folder.ts';
-import { account, alert, exampleFleet, mailbox, now } from './example-fleet.ts';
+import { alert, exampleFleet, mailbox, now } from './example-fleet.ts';
 import { ask, jsonAt, serve } from './running-server.ts';
 
 const count = 7;
 const numbers = Array.from({ length: count }, (_, index) => index);
 
-/** Some begin in one moment. */
-const incident = (index: number) => {
-  const beganAt = now - Math.floor(index / 3) * minuteMs;
-  return sampleIncident(0, { id: `inc_${index}`, beganAt, endedAt: index % 2 === 0 ? null : now - index });
-};
-
 /** With `count` of everything that is at hand. */
 function filledFleet(): Fleet {
   const fleet = new Fleet();
   for (const index of numbers) {
-    fleet.putAccount(account(index === 0 ? 'acme' : `acme${index}`));
     fleet.putMailbox(mailbox(`m${index}`, `box${index}@acme${index}.example`));
     fleet.putAlert(alert({ rule: 'stale_data', object: `x${index}`, since: now - Math.floor(index / 3) }));
-    fleet.putIncident(incident(index));
     const until = now + minuteMs + Math.floor(index / 3);
     fleet.putSilence({ id: `s${index}`, match: {}, by: 'anna', reason: '', from: now - 1, until });
   }
@@ -34,12 +26,6 @@ function filledFleet(): Fleet {
 
 const message = (id: string, channel: string) => ({ id, channel, group: 'g', payload: '{}', title: id, alerts: [] });
 
-const resolved = (object: string, at: number): AlertChanges => {
-  const ended = { ...alert({ rule: 'stale_data', object }), status: 'resolved' as const };
-  const steps = (['firing', 'resolved'] as const).map((kind) => ({ kind, at, alert: ended }));
-  return { changed: [], dropped: [], transitions: steps };
-};
-
 /** With as many rows, of which some are of one moment. */
 async function fill(store: Store): Promise<void> {
   for (const index of numbers) {
@@ -47,7 +33,6 @@ async function fill(store: Store): Promise<void> {
     // In one transaction two channels get the same place in their order.
     const deliveries = ['ops', 'hook'].map((channel) => message(`${channel}-${index}`, channel));
     await store.outbox.recordDeliveries({ transitionIds: [], deliveries, now: at });
-    await store.recordAlerts(resolved(`x${index}`, at));
     await store.audit.beginCommand({
       ...{ at, by: 'anna', reason: '', name: 'pause', command: `pause ${index}`, account: null, mailboxes: [] },
     });
@@ -57,14 +42,10 @@ async function fill(store: Store): Promise<void> {
 const lists = [
   { path: '/api/fleet', rows: 'mailboxes', id: 'id', total: count },
   { path: '/api/alerts', rows: 'alerts', id: 'fingerprint', total: count },
-  { path: '/api/incidents', rows: 'incidents', id: 'id', total: count },
   { path: '/api/silences', rows: 'silences', id: 'id', total: count },
   { path: '/api/deliveries', rows: 'deliveries', id: 'id', total: 2 * count },
-  { path: '/api/past-alerts', rows: 'alerts', id: 'fingerprint', total: count },
   { path: '/api/history', rows: 'entries', id: 'command', total: count },
   { path: '/api/groups?by=domain', rows: 'groups', id: 'name', total: count },
-  { path: '/api/budget', rows: 'accounts', id: 'name', total: count },
-  { path: '/api/configuration', rows: 'settings', id: 'name', total: count },
 ] as const;
 
 async function open() {
@@ -73,9 +54,7 @@ async function open() {
   const fleet = filledFleet();
   const server = await serve(fleet, {
     deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
-    transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
     history: store.audit,
-    settings: () => numbers.map((index) => ({ name: `s${index}`, value: '1', from: 'default' })).toReversed(),
   });
   return { store, fleet, server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
@@ -98,9 +77,6 @@ test.each(lists)('$path gives each row once, in the order of the whole list', as
     stage.fleet.putSilence({ id: `new${pages}`, match: {}, by: 'x', reason: '', from: now - 1, until: now + 1 });
     stage.fleet.putAlert(alert({ rule: 'channel_failing', severity: 'critical', account: '', object: `new${pages}` }));
     stage.fleet.putMailbox(mailbox(`a${pages}`, `a${pages}@acme.example`));
-    stage.fleet.putAccount(account(`a${pages}`));
-    stage.fleet.putIncident({ ...incident(0), id: `new${pages}`, beganAt: now + pages + 1 });
-    await stage.store.recordAlerts(resolved(`new${pages}`, now));
     const deliveries = [message(`new-${pages}`, 'ops')];
     await stage.store.outbox.recordDeliveries({ transitionIds: [], deliveries, now: now + 1 });
   }
@@ -111,13 +87,12 @@ test.each(lists)('$path gives each row once, in the order of the whole list', as
 /** A server over a store in which something ended. */
 async function openPast() {
   const store = await newStore(now);
-  const server = await serve(exampleFleet(), {
-    transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
-  });
+  const transitions = (limit: number, before?: number) => store.outbox.recentTransitions(limit, before);
+  const server = await serve(exampleFleet(), { transitions });
   const record = (...transitions: Transition[]) => store.recordAlerts({ changed: [], dropped: [], transitions });
-  const json = (query = '') => jsonAt(server, `/api/past-alerts?${query}`);
+  const past = (filter: AlertFilter = {}, before?: number) => readPast({ transitions }, filter, { before, limit: 50 });
   const page = async (path: string) => (await ask(server.url + path, { accept: 'text/html' })).body.toString();
-  return { record, json, page, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  return { record, past, page, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
 const facts = (title: string) => ({ title, sentences: [], numbers: {} });
@@ -130,13 +105,13 @@ test('each comes once', async () => {
   const ended = { ...down, status: 'resolved' as const };
   await stage.record({ kind: 'resolved', at: now - 2 * hourMs, alert: ended });
   await stage.record({ kind: 'event', at: now - minuteMs, alert: paused });
-  const { alerts, next_cursor } = await stage.json();
-  expect(next_cursor).toBeNull();
-  expect(alerts).toMatchObject([
-    { rule: 'guard_acted', is_event: true },
-    { rule: 'not_guarded', is_event: false },
-  ]);
-  expect(alerts[1]).toMatchObject({ status: 'resolved', ended_at: new Date(now - 2 * hourMs).toISOString() });
+  expect(await stage.past()).toMatchObject({
+    next: null,
+    rows: [
+      { kind: 'event', at: now - minuteMs, alert: { rule: 'guard_acted' } },
+      { kind: 'resolved', at: now - 2 * hourMs, alert: { rule: 'not_guarded' } },
+    ],
+  });
   const text = (await stage.page('/alerts')).replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
   expect(text).toMatch(/Past alerts .*happened warning box5 paused .*resolved critical API down 2 h ago after 60 min/);
 });
@@ -144,23 +119,22 @@ test('each comes once', async () => {
 test('they are narrowed by severity, rule, account and mailbox', async () => {
   await using stage = await openPast();
   await stage.record({ kind: 'resolved', at: now, alert: down }, { kind: 'event', at: now, alert: paused });
-  const rules = async (query: string) => (await stage.json(query)).alerts.map((one: { rule: string }) => one.rule);
-  expect(await rules('severity=critical')).toEqual(['not_guarded']);
-  expect(await rules('rule=guard_acted&account=acme')).toEqual(['guard_acted']);
-  expect(await rules('account=northwind')).toEqual([]);
+  const rules = async (filter: AlertFilter) => (await stage.past(filter)).rows.map(({ alert }) => alert.rule);
+  expect(await rules({ severity: 'critical' })).toEqual(['not_guarded']);
+  expect(await rules({ rule: 'guard_acted', account: 'acme' })).toEqual(['guard_acted']);
+  expect(await rules({ account: 'northwind' })).toEqual([]);
   for (const mailbox of ['m5', 'acme/m5', 'box5@acme.example', 'acme/box5@acme.example'])
-    expect(await rules(new URLSearchParams({ mailbox }).toString())).toEqual(['guard_acted']);
-  expect(await rules('mailbox=m6')).toEqual([]);
+    expect(await rules({ mailbox })).toEqual(['guard_acted']);
+  expect(await rules({ mailbox: 'm6' })).toEqual([]);
 });
 
 test('an answer looks through a thousand steps, and says where to go on', async () => {
   await using stage = await openPast();
   await stage.record({ kind: 'event', at: now - hourMs, alert: paused });
   await stage.record(...Array.from({ length: 1_100 }, () => ({ kind: 'firing' as const, at: now, alert: down })));
-  const first = await stage.json();
-  expect([first.alerts, typeof first.next_cursor]).toEqual([[], 'string']);
-  const second = await stage.json(`cursor=${first.next_cursor}`);
-  expect([second.alerts[0]?.rule, second.alerts.length, second.next_cursor]).toEqual(['guard_acted', 1, null]);
+  const { rows, next } = await stage.past();
+  expect([rows, next]).toEqual([[], expect.any(Number)]);
+  expect(await stage.past({}, next ?? 0)).toMatchObject({ rows: [{ alert: { rule: 'guard_acted' } }], next: null });
   const page = await stage.page('/alerts');
   expect(page).toContain('There are no past alerts yet among the newest.');
   const [, older = ''] = /href="(\/alerts\?before=\d+)#past"/.exec(page) ?? [];

@@ -23,9 +23,8 @@ import type { RouteParts } from '../route-parts.ts';
 const openRoutes: ReadonlySet<string> = new Set([
   ...['GET /', 'GET /groups', 'GET /alerts', 'GET /activity', 'GET /silences', 'GET /budget', 'GET /runbooks'],
   ...['GET /mailboxes/:account/:id', 'GET /events', 'GET /metrics', 'POST /sign-out'],
-  ...['GET /api/fleet', 'GET /api/groups', 'GET /api/explain', 'GET /api/budget'],
-  ...['GET /api/alerts', 'GET /api/past-alerts', 'GET /api/incidents', 'GET /api/silences', 'GET /api/history'],
-  'GET /api/runbooks',
+  ...['GET /api/fleet', 'GET /api/groups', 'GET /api/explain'],
+  ...['GET /api/alerts', 'GET /api/silences', 'GET /api/history'],
 ]);
 
 /** True if a token with limits may open the address of the request. An unknown address has no route to refuse. */

@@ -1,17 +1,16 @@
-// GET /api/alerts, /api/past-alerts, /api/incidents, /api/silences, /api/deliveries and /api/runbooks.
+// GET /api/alerts, /api/silences and /api/deliveries.
 
 import { z } from 'zod';
 import { matches, silenceOf } from '../../alerts/routing.ts';
 import { type Alert, accountsOf, alertId, periods } from '../../core/alert.ts';
 import { alertRules, severities } from '../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
-import { type Incident, type IncidentMailbox, memberStates, sharedAttributes } from '../../core/incident.ts';
-import { runbookOf } from '../../core/runbooks.ts';
+import type { Incident } from '../../core/incident.ts';
 import { mutesOn } from '../../core/time.ts';
-import { domainsOf, incidentAdvice, incidentTitle, worstFirst } from '../../core/wording/incidents.ts';
-import { alertFilters, alertKey, readPast } from '../overview/alerts.ts';
+import { incidentTitle } from '../../core/wording/incidents.ts';
+import { alertKey } from '../overview/alerts.ts';
 import { tagFilter } from '../overview/fleet.ts';
-import { cursorAfter, cursorOf, keyText, limitOf, means, oneOf, pageAfter, pageOf, someOf } from '../query.ts';
+import { cursorOf, keyText, limitOf, means, oneOf, pageAfter, pageOf, someOf } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { answerTimeOf, count, listOf, moment, nextCursor, number, text, texts, timeZone } from './facts.ts';
 import { fleetRoute } from './route.ts';
@@ -114,37 +113,6 @@ export const deliveriesRoute = fleetRoute({
   },
 });
 
-const member = z.strictObject({
-  account: text,
-  mailbox_id: text,
-  email: text,
-  state: z.enum(memberStates),
-  since: moment.describe('Since when it is in that state.'),
-  sent: count,
-  bounced: count,
-  severity: z.enum(severities),
-});
-
-const incident = z
-  .strictObject({
-    id: text,
-    title: text,
-    advice: text,
-    cause: z
-      .strictObject({ attribute: z.enum(sharedAttributes), value: text })
-      .describe('What the mailboxes have in common, such as the provider google.'),
-    bounce_kind: text.nullable().describe('In the words of the API.'),
-    severity: z.enum(severities),
-    began_at: moment,
-    ended_at: moment.nullable().describe('null: it is open.'),
-    notified_at: moment.nullable().describe('null: no message about it was sent.'),
-    mailboxes: count.describe('All mailboxes in it.'),
-    domains: count,
-    states: z.record(z.enum(memberStates), count).describe('Mailboxes in each state.'),
-    members: listOf(member).describe('Up to 100 mailboxes, those that wait for a person first.'),
-  })
-  .meta({ id: 'incident', description: 'Mailboxes that bounce at the same time and have something in common.' });
-
 export const openIncidents = listOf(
   z.strictObject({ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count }),
 ).describe('Open incidents, the newest first.');
@@ -153,41 +121,6 @@ export function openIncidentFacts(incidents: readonly Incident[], zone: string) 
   return incidents
     .filter(({ endedAt }) => endedAt === null)
     .map((one) => ({ ...one, title: incidentTitle(one, one.members, zone), mailboxes: one.members.length }));
-}
-
-const membersListed = 100;
-
-const incidentKey = ({ id, beganAt, endedAt }: Incident) => (endedAt === null ? [0, -beganAt, id] : [1, -endedAt, id]);
-
-export const incidentsRoute = fleetRoute({
-  route: 'GET /api/incidents',
-  id: 'listIncidents',
-  summary: 'Incidents',
-  description: 'The open incidents, the newest first, then the last 50 that ended.',
-  query: { limit: limitOf('incidents', 100), cursor: cursorOf(z.int(), z.number(), keyText) },
-  shape: z.strictObject({ at: moment, time_zone: timeZone, incidents: listOf(incident), next_cursor: nextCursor }),
-  read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone'>, { limit, cursor: after }) => {
-    const { now, zone } = answerTimeOf(parts);
-    const { rows, next } = pageAfter(parts.fleet.incidents(), incidentKey, { after, limit });
-    const incidents = rows.map((one) => incidentFacts(one, zone));
-    return { at: now, timeZone: zone, incidents, nextCursor: next };
-  },
-});
-
-function incidentFacts(one: Incident, zone: string) {
-  const { members } = one;
-  const counts = memberStates.map((state) => [state, members.filter((member) => member.state === state).length]);
-  return {
-    ...one,
-    title: incidentTitle(one, members, zone),
-    advice: incidentAdvice(one.cause),
-    bounceKind: one.kind,
-    notifiedAt: one.announced?.at ?? null,
-    mailboxes: members.length,
-    domains: domainsOf(members),
-    states: Object.fromEntries(counts) as Record<IncidentMailbox['state'], number>,
-    members: worstFirst(members).slice(0, membersListed),
-  };
 }
 
 const alert = z
@@ -262,58 +195,4 @@ export const alertsRoute = fleetRoute({
       silences,
     };
   },
-});
-
-export const pastAlertsRoute = fleetRoute({
-  route: 'GET /api/past-alerts',
-  id: 'listPastAlerts',
-  summary: 'Resolved alerts and events',
-  description: 'The newest first. An event happened once and never resolves.',
-  query: { ...alertFilters, limit: limitOf('alerts', 50), cursor: cursorOf(z.int()) },
-  shape: z.strictObject({
-    at: moment,
-    alerts: listOf(
-      z.strictObject({
-        ...alert.shape,
-        ended_at: moment.describe('When it resolved, or happened.'),
-        is_event: z.boolean().describe('It happened once, and never resolves.'),
-      }),
-    ).describe(
-      'The newest first. Warmwarden looks through 1,000 steps of alerts: there may be fewer alerts than `limit`, and yet older ones.',
-    ),
-    next_cursor: nextCursor,
-  }),
-  read: async (parts: Pick<RouteParts, 'transitions' | 'world'>, { limit, cursor, ...filter }) => {
-    const { rows, next } = await readPast(parts, filter, { before: cursor?.[0], limit });
-    const alerts = rows.map(({ kind, at, alert }) => ({
-      ...alertFacts(alert),
-      endedAt: at,
-      isEvent: kind === 'event',
-    }));
-    return { at: parts.world.clock.now(), alerts, nextCursor: next === null ? null : cursorAfter([next]) };
-  },
-});
-
-export const runbooksRoute = fleetRoute({
-  route: 'GET /api/runbooks',
-  id: 'listRunbooks',
-  summary: 'What each alert means',
-  description: 'What Warmwarden did about each alert, and what you should do.',
-  query: {},
-  shape: z.strictObject({
-    runbooks: listOf(
-      z.strictObject({
-        rule: z.enum(alertRules),
-        means: text,
-        cases: listOf(
-          z.strictObject({ cause: text, severity: z.enum(severities), means: text, todo: text.nullable() }),
-        ).describe('Causes, with their default severities.'),
-        done: text.nullable().describe('What Warmwarden did.'),
-        todo: text.nullable().describe('What you should do, whatever the cause.'),
-      }),
-    ),
-  }),
-  read: ({ world }: Pick<RouteParts, 'world'>) => ({
-    runbooks: alertRules.map((rule) => ({ rule, ...runbookOf(rule, world.command) })),
-  }),
 });

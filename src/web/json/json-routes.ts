@@ -2,36 +2,23 @@
 import { z } from 'zod';
 import type { PictureParts } from '../overview/fleet.ts';
 import type { RouteParts } from '../route-parts.ts';
-import {
-  alertsRoute,
-  deliveriesRoute,
-  incidentsRoute,
-  pastAlertsRoute,
-  runbooksRoute,
-  silencesRoute,
-} from './alerts.ts';
-import { budgetRoute, configurationRoute } from './budget.ts';
+import { alertsRoute, deliveriesRoute, silencesRoute } from './alerts.ts';
 import { groupsRoute, mailboxesRoute } from './fleet.ts';
 import { historyRoute } from './history.ts';
 import { explainRoute } from './mailbox.ts';
 import { type Described, type FleetRoute, type JsonRoute, jsonContent } from './route.ts';
 
 export type AnswerParts = PictureParts &
-  Pick<RouteParts, 'explain' | 'history' | 'entries' | 'deliveries' | 'transitions' | 'settings' | 'muteTimes'>;
+  Pick<RouteParts, 'explain' | 'history' | 'entries' | 'deliveries' | 'muteTimes'>;
 
 export const fleetRoutes: readonly FleetRoute<AnswerParts, object>[] = [
   mailboxesRoute,
   groupsRoute,
   explainRoute,
   alertsRoute,
-  pastAlertsRoute,
-  incidentsRoute,
   silencesRoute,
   historyRoute,
   deliveriesRoute,
-  budgetRoute,
-  configurationRoute,
-  runbooksRoute,
 ];
 
 /** Answer of `GET /api/NAME`, or null if there is no such route. */

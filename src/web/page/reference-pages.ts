@@ -1,22 +1,27 @@
 // Reference pages: the configuration in force, the request budget, and the meaning of each alert.
 import { html } from 'hono/html';
 import { alertRules } from '../../core/alert-rules.ts';
-import type { AccountState, SweepProgress } from '../../core/mailbox.ts';
+import type { AccountState, MailboxState, SweepProgress } from '../../core/mailbox.ts';
 import { runbookOf } from '../../core/runbooks.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { mendText, slowText, sumText, sweepText } from '../../core/wording/forecast.ts';
 import { counted, numberText, spanText } from '../../core/wording/phrases.ts';
-import { dataAges, dataKinds, inNeedFirst, settingParameters, settingsThat } from '../json/budget.ts';
-import { pageAfter, pageNumbered, whole } from '../query.ts';
+import { compareKeys, type Key, oneOf, pageNumbered, upTo, whole } from '../query.ts';
 import { oldestPoll } from './parts/account-panels.ts';
 import { age, ago, type Markup, muted, pageLinks, prose, severityBadge, table, text } from './parts/elements.ts';
 import { place } from './place.ts';
 
 const settingsShown = 500;
+const settingParameters = { q: upTo(200), changed: oneOf('only') };
 
 export const configurationPlace = place('/configuration', settingParameters, ({ settings }, { q = '', changed }) => {
-  const selection = { text: q.trim(), changedOnly: changed === 'only' };
-  const chosen = settingsThat(settings(), selection);
+  const changedOnly = changed === 'only';
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  const chosen = settings().filter(
+    ({ name, value, from }) =>
+      (!changedOnly || from !== 'default') &&
+      words.every((word) => name.toLowerCase().includes(word) || value.toLowerCase().includes(word)),
+  );
   const rows = chosen
     .slice(0, settingsShown)
     .map(({ name, value, from }) => [
@@ -28,8 +33,8 @@ export const configurationPlace = place('/configuration', settingParameters, ({ 
   const body = html`<h1>Configuration in force</h1>
 <section class="panel" aria-label="Settings">
 <div class="bar"><form class="filter" role="search" action="/configuration" method="get"><label for="q">Filter</label>
-<input id="q" name="q" type="search" value="${selection.text}" maxlength="200" autocomplete="off" data-key="/">
-<label><input type="checkbox" name="changed" value="only"${selection.changedOnly ? html` checked` : ''}> only what is not the default</label>
+<input id="q" name="q" type="search" value="${q.trim()}" maxlength="200" autocomplete="off" data-key="/">
+<label><input type="checkbox" name="changed" value="only"${changedOnly ? html` checked` : ''}> only what is not the default</label>
 <button type="submit">Show</button></form></div>
 ${rows.length === 0 ? html`<p class="muted">No setting matches.</p>` : table({ caption: 'Settings', className: 'settings', headings: ['Setting', 'Value', 'From'], rows })}
 ${left > 0 && html`<p class="muted">${counted(left, 'more setting is', 'more settings are')} not shown: use the filter.</p>`}</section>`;
@@ -52,11 +57,44 @@ ${todo !== null && html`<p><strong>What to do.</strong> ${prose(todo)}</p>`}</se
   return { title: 'Runbooks · Warmwarden', body: html`<h1>What alerts mean</h1>${items}` };
 });
 
+/** Kinds of data about a mailbox, in people's words, with the route that reads each. */
+const dataKinds = [
+  { kind: 'stats', word: 'Statistics', route: 'stats' },
+  { kind: 'warmup', word: 'Warm-up', route: 'warmup' },
+  { kind: 'detail', word: 'Connection', route: 'mailbox' },
+  { kind: 'dns', word: 'DNS', route: 'dns' },
+  { kind: 'blacklist', word: 'Blacklists', route: 'blacklist' },
+] as const;
+
+type DataKind = (typeof dataKinds)[number];
+
+interface DataAge {
+  oldest: EpochMs | null;
+  newest: EpochMs | null;
+  unread: number;
+}
+
+function dataAges(mailboxes: Iterable<MailboxState>): Readonly<Record<DataKind['kind'], DataAge>> {
+  const age = (): DataAge => ({ oldest: null, newest: null, unread: 0 });
+  const ages = { stats: age(), warmup: age(), detail: age(), dns: age(), blacklist: age() };
+  for (const mailbox of mailboxes) {
+    for (const { kind } of dataKinds) {
+      const [known, at] = [ages[kind], mailbox[kind]?.at ?? null];
+      if (at === null) known.unread += 1;
+      else {
+        known.oldest = Math.min(known.oldest ?? at, at);
+        known.newest = Math.max(known.newest ?? at, at);
+      }
+    }
+  }
+  return ages;
+}
+
 /** Accounts per page: an account takes 2.7 KB of markup. */
 const accountsAPage = 40;
 
 export const budgetPlace = place('/budget', { page: whole(1) }, ({ fleet, world, timeZone }, asked) => {
-  const all = pageAfter(fleet.accounts(), inNeedFirst, { after: undefined, limit: Number.MAX_SAFE_INTEGER }).rows;
+  const all = [...fleet.accounts()].sort((a, b) => compareKeys(needKey(a), needKey(b)));
   const shown = pageNumbered(all, asked.page ?? 1, accountsAPage);
   const now = world.clock.now();
   const panels = shown.rows.map((account) => {
@@ -69,6 +107,11 @@ export const budgetPlace = place('/budget', { page: whole(1) }, ({ fleet, world,
 ${panels.length === 0 ? none : html`${panels}${pageLinks(shown, (target) => `/budget?page=${target}`)}`}`;
   return { title: 'Budget · Warmwarden', body };
 });
+
+/** Sort key: accounts whose budget is too small come first, then by name. */
+function needKey({ forecast, name }: AccountState): Key {
+  return [forecast?.fits === false ? 0 : 1, name];
+}
 
 interface AccountPanelParts {
   readonly account: AccountState;

@@ -134,9 +134,9 @@ export function incidentsPanel(incidents: readonly Incident[], now: EpochMs, zon
   return panel('incidents', headingWith('Incidents', incidents.length), html`<ol class="events">${items}</ol>`);
 }
 
-function whereAll({ attribute, value }: Incident['cause']): Markup {
+function whereAll({ attribute, value }: Incident['cause']): Markup | '' {
   return attribute === 'ip' || attribute === 'base_url'
-    ? html`: <a href="/api/incidents">/api/incidents</a> lists them`
+    ? ''
     : html`: see <a href="${pathTo('/', { [attribute]: value })}">all mailboxes of this ${attribute}</a>`;
 }
 
