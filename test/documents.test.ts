@@ -121,13 +121,6 @@ test('sentences are short: 12 words on average, and few of more than 30', () => 
   expect(longPercent).toBeLessThan(2);
 });
 
-test('code, headings and tables have no sentences; a code block counts per 1,000 words', () => {
-  const text =
-    '# Not a sentence. Really\n\nTwo words. Three more words\n\n```\nnot. These\n```\n\n| not | these |\n- One item';
-  expect(styleOf([text])).toMatchObject({ sentences: 3, wordsASentence: 7 / 3, longPercent: 0 });
-  expect(styleOf([text]).blocks).toBeCloseTo(1_000 / 13);
-});
-
 test('what was tried with Warmwarden is what the check of the clients tries', () => {
   const script = readFileSync(join(root, '.ci/clients'), 'utf8');
   const [tried = ''] = readFileSync(join(root, 'docs/compatibility.md'), 'utf8').split('## Around the daemon');

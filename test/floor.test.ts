@@ -1,7 +1,8 @@
-// The command starts on the Node.js that runs the tests, and says so on one that is too old. `npm run proofs` calls this on the oldest one, too.
-import { spawnSync } from 'node:child_process';
+// The command starts on the Node.js that runs the tests, and says so on one that is too old. The one that the checkout brings (tools/runtime)
+// starts on a minimal machine. `npm run proofs` calls this on the oldest one, too.
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { newFolder } from './support/new-folder.ts';
 
@@ -42,4 +43,28 @@ it.each(['24.15.0', '26.0.0'])('starts on Node.js %s', (version) => {
 it('names the same versions in package.json', () => {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(engines).toEqual({ node: '^24.15.0 || >=26.0.0' });
+});
+
+const bundled = execFileSync(process.execPath, [join(import.meta.dirname, '../tools/runtime/node.cjs')], {
+  encoding: 'utf8',
+});
+const listSharedObjects =
+  'process.report.excludeNetwork = true; console.log(JSON.stringify(process.report.getReport().sharedObjects))';
+
+it.runIf(process.platform === 'linux')('loads only libraries that every Debian has: no libatomic', () => {
+  const loaded: string[] = JSON.parse(execFileSync(bundled, ['-e', listSharedObjects], { encoding: 'utf8' }));
+  const names = new Set(loaded.map((path) => basename(path).replace(/\.so\b.*/, '')));
+  const everywhere = [
+    'linux-vdso',
+    'ld-linux-x86-64',
+    'ld-linux-aarch64',
+    'libc',
+    'libm',
+    'libdl',
+    'libpthread',
+    'libgcc_s',
+    'libstdc++',
+  ];
+  expect(names).toContain('libc');
+  expect([...names].filter((name) => !everywhere.includes(name))).toEqual([]);
 });

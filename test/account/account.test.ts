@@ -1,8 +1,10 @@
-// The account's own troubles: an API that is down, a key that is refused, mailboxes that come and go, old data.
+// The account's own troubles: an API that is down, a key that is refused, mailboxes that come and go, old data, and how often an API that
+// measures seldom by itself is asked to measure.
 import { expect, test } from 'vitest';
-import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { momentText } from '../../src/core/wording/phrases.ts';
-import { amelia, type Duty, goOnDuty, jonas, oliver, stormOf } from './duty.ts';
+import { scenarios } from '../../tools/simulator/scenarios.ts';
+import { amelia, type Duty, goOnDuty, jonas, oliver, rarePoll, stormOf } from './duty.ts';
 
 /** Beside it, guard_blind says that no mailbox of the account can be judged (test/habits/green-means-guarded.test.ts). */
 const stale = async (duty: Duty) => (await duty.notified()).filter((one) => one.endsWith('stale_data'));
@@ -15,22 +17,6 @@ test('requests start evenly, and the API never has a reason for a 429', async ()
   const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(666);
   expect(duty.counted.filter(({ code }) => code !== '200')).toEqual([]);
-});
-
-test('an API that is down is told after three minutes, nothing is believed of it, and it resolves', async () => {
-  await using duty = await goOnDuty();
-  await duty.run(10 * minuteMs);
-  const [verdict, from] = [duty.mailbox()?.verdict, duty.clock.now()];
-  duty.between.meddle = () => unavailable;
-  await duty.until(() => duty.alert('not_guarded')?.status === 'firing', 10 * minuteMs);
-  expect(duty.clock.now() - from).toBeGreaterThanOrEqual(3 * minuteMs);
-  expect(duty.clock.now() - from).toBeLessThan(5 * minuteMs);
-  await duty.run(20 * minuteMs);
-  expect([duty.mailbox()?.verdict, duty.account()?.health]).toEqual([verdict, 'unknown']);
-  expect(duty.account()?.lastFailure).toContain('HTTP 503');
-  duty.between.meddle = () => 'pass';
-  await duty.until(() => duty.alert('not_guarded') === undefined, 6 * minuteMs);
-  expect(await duty.notified()).toEqual(['firing not_guarded', 'resolved not_guarded']);
 });
 
 test('an outage goes on through a restart: it began when its alert says, in every place', async () => {
@@ -151,4 +137,46 @@ test('a wall clock that jumps ahead by hours acts once, and nothing but clock_of
   await duty.run(4 * hourMs);
   expect(duty.posts()).toHaveLength(1);
   expect(await duty.notified()).toEqual(['firing clock_off', 'event guard_acted confirmed']);
+});
+
+const onlyOliver = { ...scenarios.calm, fleet: scenarios.calm.fleet.filter(({ email }) => email === oliver) };
+const rare = { ...rarePoll, stats: '0 */6 * * *', warmup: '0 */6 * * *', mailboxes: '0 */6 * * *' };
+const passing = { status: 'pass', record: 'v=spf1 -all' };
+
+/** An API that measures DNS when it is asked to, and else never. */
+async function measuringOnRequest() {
+  const duty = await goOnDuty({ scenario: onlyOliver, poll: rare });
+  const api = { measuredAt: duty.clock.now() - 23 * hourMs, obeys: true };
+  duty.between.meddle = ({ path }) => {
+    if (!path.startsWith('/v1/dns')) return 'pass';
+    if (api.obeys && path.includes('refresh=true')) api.measuredAt = duty.clock.now();
+    const checked = { checked_at: new Date(api.measuredAt).toISOString(), source: 'cached' };
+    const records = { spf: passing, dkim: passing, dmarc: passing };
+    const id = /mailbox_id=([^&]+)/.exec(path)?.[1];
+    return { status: 200, body: { mailbox_id: id, domain: 'northbeam.example', ...checked, ...records } };
+  };
+  const asked = () => duty.between.requests.filter(({ path }) => path.startsWith('/v1/dns'));
+  const fresh = () => asked().filter(({ path }) => path.includes('refresh=true'));
+  return Object.assign(duty, { measuring: api, dns: asked, fresh });
+}
+
+test('an API that measures only when asked to is asked about once a day, and nothing is announced', async () => {
+  await using duty = await measuringOnRequest();
+  await duty.run(5 * dayMs);
+  // The usual four readings a day, and the second look that asks.
+  expect([duty.fresh().length, duty.dns().length <= 5 * 5 + 2]).toEqual([4, true]);
+  expect(await duty.notified()).toEqual([]);
+});
+
+test('an API that does not measure even when asked to is asked at every reading, never twice within an hour', async () => {
+  await using duty = await measuringOnRequest();
+  duty.measuring.obeys = false;
+  await duty.run(2 * dayMs);
+  const moments = duty.fresh().map(({ at }) => at);
+  const gaps = moments.slice(1).map((at, index) => at - (moments[index] ?? 0));
+  expect([moments.length, Math.min(...gaps) >= hourMs]).toEqual([8, true]);
+  expect(await duty.notified()).toEqual(['firing stale_data']);
+  duty.measuring.obeys = true;
+  await duty.run(6 * hourMs + minuteMs);
+  expect(await duty.notified()).toEqual(['firing stale_data', 'resolved stale_data']);
 });

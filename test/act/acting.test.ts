@@ -27,15 +27,6 @@ test('a breach is answered with one switch to recovery mode, read back, within a
   expect(await duty.notified()).toEqual(['event guard_acted confirmed']);
 });
 
-test('old bounces do not act a second time over the following days: the evidence starts over', async () => {
-  await using duty = await goOnDuty({ poll: rarePoll });
-  await settled(duty);
-  await duty.run(3 * dayMs);
-  expect(duty.posts()).toHaveLength(1);
-  expect(duty.mailbox()?.memory?.claim?.kind).toBe('recovery');
-  expect(duty.reason()).toBe('ok');
-});
-
 test('a breach found at first sight waits for the second fresh answer, a minute later', async () => {
   await using duty = await goOnDuty({ afterMs: 3 * hourMs });
   await duty.until(() => duty.reason() === 'first_sight', 5 * minuteMs);
@@ -85,26 +76,6 @@ test('a person who takes a switch back ends our claim, and old bounces do not sw
   await duty.run(2 * dayMs);
   expect([duty.posts().length, duty.mailbox()?.memory?.claim]).toEqual([1, null]);
   expect(duty.simulator.fleet.find(amelia)?.config.mode).toBe('balanced');
-});
-
-test('before each further try it looks: what the mailbox shows after all is confirmed, and the alarm ends', async () => {
-  await using duty = await goOnDuty({ poll: calmPoll });
-  duty.meddleWithPosts(() => 'swallow');
-  await duty.until(() => duty.alert('guard_action_failed')?.status === 'firing');
-  duty.simulator.fleet.setMode(amelia, 'recovery');
-  const tries = duty.posts().length;
-  await duty.run(3 * hourMs);
-  expect([duty.posts().length, duty.action()?.state]).toEqual([tries, 'confirmed']);
-  expect((await duty.notified()).slice(2)).toEqual(['event guard_acted confirmed', 'resolved guard_action_failed']);
-});
-
-test('a POST that never arrived is repeated after a look, and counts as one intervention', async () => {
-  await using duty = await goOnDuty({ poll: calmPoll });
-  duty.meddleWithPosts(() => (duty.posts().length === 1 ? 'cut' : 'pass'));
-  await settled(duty);
-  await duty.run(2 * hourMs);
-  expect([duty.posts().length, duty.action()?.attempts]).toEqual([2, 2]);
-  expect(duty.mailbox()?.memory?.interventions).toHaveLength(1);
 });
 
 test('what others change while an action is under way is announced, also where the action is what read it', async () => {

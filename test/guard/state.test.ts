@@ -73,17 +73,6 @@ test('a mailbox that is disconnected is never ok: it sends nothing; worse words 
   expect(stateWith(verdictOn('slow', [...times(6, 33), [1, 1]]), { detail: lost })).toBe('over_limit');
 });
 
-test('a mailbox without an email on any day is not judged once its first days are over; before that it is ok', () => {
-  for (const rows of [[], daysUpTo(today, ...times(7, 0))]) {
-    const of = (expectsEmails: boolean) => {
-      const answer = judge(defaultPolicy, situation({ mode: 'slow', rows, expectsEmails }));
-      return [answer.action, answer.reason, stateWith(answer)];
-    };
-    expect(of(false)).toEqual(['none', rows.length === 0 ? 'no_data' : 'ok', 'ok']);
-    expect(of(true)).toEqual(['hold', 'missing_counts', 'not_judged']);
-  }
-});
-
 test('a mailbox without statistics under an unknown status word is not ok', () => {
   const of = (run: Situation['run']) => {
     const answer = judge(defaultPolicy, situation({ mode: 'slow', rows: [], run }));

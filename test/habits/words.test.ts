@@ -15,18 +15,6 @@ async function apiWith(change: Partial<OtherMailbox>) {
 const poll = { ...calmPoll, mailbox: '0 * * * *', dns: '0 * * * *', blacklist: '0 * * * *' };
 const firing = (duty: Duty) => duty.firing().map(({ rule }) => rule);
 
-test('listed: true decides, also where no list is named', async () => {
-  await using api = await apiWith({ listed: true, listsInstead: [] });
-  await using duty = await goOnDuty({ other: api, poll });
-  await duty.run(2 * hourMs);
-  expect(firing(duty)).toEqual(['blacklisted']);
-  expect(duty.alert('blacklisted')?.facts.title).toBe('192.0.2.7: listed, the API does not say where');
-  api.box.listed = false;
-  api.box.listsInstead = ['zen.example.org'];
-  await duty.run(4 * hourMs);
-  expect(firing(duty)).toEqual([]);
-});
-
 test('a DNS word that nobody knows is told after two measurements, in the word of the API', async () => {
   await using api = await apiWith({ dns: 'misaligned' });
   await using duty = await goOnDuty({ other: api, poll });

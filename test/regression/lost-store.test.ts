@@ -29,6 +29,7 @@ test('an emergency stop outlives its store: nothing is changed, and the message 
   remove(path);
   await stage.run(minuteMs);
   expect(stage.notified('store_failing')).toEqual(['firing']);
+  expect(JSON.stringify(stage.told('store_failing'))).toContain('was deleted or replaced while Warmwarden was running');
   await stage.restart();
   await stage.run(4 * hourMs);
   expect([stage.mailbox(amelia).verdict?.answer.wanted, stage.posts]).toEqual(['recovery', []]);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
 import { type Chance, chanceFrom } from '../soak/chance.ts';
-import { MessageBook } from '../soak/message-book.ts';
+import { MessageBook } from '../soak/checkers.ts';
 import { Crew, type Slot } from '../support/crew.ts';
 import { type OtherMailbox, week } from '../support/other-api.ts';
 import { TestPostgres } from '../support/postgres.ts';

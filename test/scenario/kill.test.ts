@@ -3,7 +3,7 @@
 // WARMWARDEN_SEED=N plays a failed round again (its moments, not the machine's).
 import { describe, expect, it } from 'vitest';
 import { chanceFrom } from '../soak/chance.ts';
-import { MessageBook } from '../soak/message-book.ts';
+import { MessageBook } from '../soak/checkers.ts';
 import { Stage } from '../support/guarded.ts';
 import { type Asked, type OtherMailbox, week } from '../support/other-api.ts';
 import type { ReceivedMessage } from '../support/receiver.ts';

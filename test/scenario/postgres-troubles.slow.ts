@@ -1,5 +1,8 @@
-// PostgreSQL in trouble under an active process and a standby: it answers nothing, its tables are locked, or the connections to it are cut without a word. People are told, nothing is done that can't
-// be recorded, and once the trouble is over all continues by itself, each breach acted upon and told once.
+// PostgreSQL in trouble under an active process and a standby: it answers nothing, its tables are locked, or the connections to it are cut
+// without a word. People are told, nothing is done that can't be recorded, and once the trouble is over all continues by itself, each breach
+// acted upon and told once. An active process that is frozen in the midst of a query notifies no one of a store that was there all the time.
+
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { Crew } from '../support/crew.ts';
 import { ending } from '../support/ending.ts';
@@ -61,3 +64,23 @@ test.each(['writes', 'all'] as const)(
     for (const { account, mailbox } of breaches) expect(crew.api(account).posts(mailbox)).toHaveLength(1);
   },
 );
+
+test('an active process that was frozen in a query ends once it runs again, and pages no one', async () => {
+  await using own = await Crew.start(postgres, 2, ['a', 'b']);
+  const { active: notifier } = await own.both();
+  const frozen = notifier.daemon;
+  // Its queries wait, until long after it is frozen: those of an account that it guards, and those that compose messages.
+  const locked = own.query(
+    'BEGIN; LOCK TABLE warmwarden.mailboxes, warmwarden.transitions; SELECT pg_sleep(4); COMMIT',
+  );
+  await sleep(2_000);
+  frozen.kill('SIGSTOP');
+  await locked;
+  await sleep(30_000);
+  frozen.kill('SIGCONT');
+  expect(await frozen.ended).toEqual({ code: 1, signal: null });
+  expect(frozen.output).toContain('another process has taken the lease of this one');
+  await sleep(25_000);
+  expect(own.receiver.alerts().filter(({ rule }) => rule === 'store_failing')).toEqual([]);
+  expect(await own.untilActive()).not.toBe(notifier);
+});

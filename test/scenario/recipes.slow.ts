@@ -164,13 +164,3 @@ describe('the rows of a built-in recipe are what the API says', () => {
     expect(domains[0]).toMatchObject({ domain: 'fernhill.example', dns_failing: 'dkim' });
   });
 });
-
-const domain = 'northbeam.example';
-test('a recipe that does something, applied, acts through the guarded path and says what came of each', async () => {
-  const { rows } = await run('pause-domain', { domain }, keys.operator, true);
-  expect(rows.map((row) => row['outcome'])).toEqual(rows.map(() => 'done'));
-  const paused = stage.posts.filter(({ email, change }) => email.endsWith(`@${domain}`) && change === 'pause');
-  expect(paused).toHaveLength(rows.length);
-  const ledger = stage.mailbox(String(rows[0]?.['email'])).action;
-  expect(ledger?.by).toEqual({ name: 'boss', reason: 'the whole domain is paused (recipe pause-domain)' });
-});

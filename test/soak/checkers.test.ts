@@ -2,9 +2,7 @@
 import { expect, test } from 'vitest';
 import type { LoggedRequest } from '../../tools/simulator/http.ts';
 import type { ReceivedMessage } from '../support/receiver.ts';
-import { ChangeBook } from './change-book.ts';
-import { flatnessOf } from './flatness.ts';
-import { MessageBook } from './message-book.ts';
+import { ChangeBook, flatnessOf, MessageBook } from './checkers.ts';
 
 test('what grows by more than its slack from the second quarter to the last is not flat', () => {
   const slack = { share: 0.1, plus: 5 };

@@ -14,8 +14,7 @@ import { type Scrape, scrape } from '../support/scrape.ts';
 import { silentWorld } from '../support/silent-world.ts';
 import { until } from '../support/until.ts';
 import { chanceFrom, failures, readFaults } from './chance.ts';
-import { type Flatness, flatnessOf } from './flatness.ts';
-import { MessageBook } from './message-book.ts';
+import { type Flatness, flatnessOf, MessageBook } from './checkers.ts';
 
 const minutes = Number(process.env['WARMWARDEN_SOAK_MINUTES'] ?? 0.5);
 const seed = Number(process.env['WARMWARDEN_SEED'] ?? 1);

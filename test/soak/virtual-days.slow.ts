@@ -18,9 +18,7 @@ import type { Incident, Scenario } from '../../tools/simulator/scenario.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { type MovedDaemon, startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { type Chance, chanceFrom, failures, readFaults } from './chance.ts';
-import { ChangeBook, type UnsaidChange } from './change-book.ts';
-import { flatnessOf } from './flatness.ts';
-import { MessageBook } from './message-book.ts';
+import { ChangeBook, flatnessOf, MessageBook, type UnsaidChange } from './checkers.ts';
 
 const days = Number(process.env['WARMWARDEN_SOAK_DAYS'] ?? 36);
 const seed = Number(process.env['WARMWARDEN_SEED'] ?? 1);
