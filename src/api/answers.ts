@@ -13,7 +13,6 @@ import {
   type MailboxEntry,
   type MailboxList,
   type RecentBounce,
-  type RecentEmails,
   type StatsAnswer,
   type StatsRow,
   usualDnsWords,
@@ -167,7 +166,8 @@ export const readDetail: Reader<MailboxDetail> = reader((body, doubts) => {
 
 const maxRecentMails = 200;
 
-function bouncesOf(mails: readonly JsonFields[]): readonly RecentBounce[] {
+function bouncesOf(recentEmails: unknown): readonly RecentBounce[] {
+  const mails = Array.isArray(recentEmails) ? Array.from(recentEmails.slice(0, maxRecentMails), fieldsOf) : [];
   const bounces: RecentBounce[] = [];
   for (const mail of mails) {
     const [type, category] = [readText(mail['bounce_type']), readText(mail['bounce_category'])];
@@ -175,30 +175,6 @@ function bouncesOf(mails: readonly JsonFields[]): readonly RecentBounce[] {
   }
   return bounces;
 }
-
-/** Folders and words beyond the document, which shows only `inbox` and `sent`. */
-const spamFolder = /spam|junk/;
-const noFolder = ['', 'none', 'unknown', 'pending', 'not_found'];
-const waitingWords = ['scheduled', 'queued', 'pending', 'waiting'];
-
-/** Leaves out unreadable fields, as no decision rests on them. */
-function recentEmailsOf(mails: readonly JsonFields[]): RecentEmails {
-  let [placed, inSpam, waitingSince, lastSentAt] = [0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const mail of mails) {
-    const folder = wordOf(mail['landed_in']);
-    if (!noFolder.includes(folder)) {
-      placed += 1;
-      if (spamFolder.test(folder)) inSpam += 1;
-    }
-    if (readText(mail['sent_at']) !== null) lastSentAt = Math.max(lastSentAt, momentOf(mail['sent_at']) ?? lastSentAt);
-    else if (waitingWords.includes(wordOf(mail['status'])))
-      waitingSince = Math.min(waitingSince, momentOf(mail['scheduled_at']) ?? waitingSince);
-  }
-  const orNull = (at: number) => (Number.isFinite(at) ? at : null);
-  return { placed, inSpam, waitingSince: orNull(waitingSince), lastSentAt: orNull(lastSentAt) };
-}
-
-const wordOf = (value: unknown) => readText(value)?.trim().toLowerCase() ?? '';
 
 /** Normalizes the spelling of a documented mode. Any other word stays as it is. */
 function modeOf(word: string | null): string | null {
@@ -219,8 +195,6 @@ export const absentWarmup: WarmupAnswer = { ...warmupOf({}, new Map()), isAbsent
 
 function warmupOf(body: JsonFields, doubts: Doubts): WarmupAnswer {
   const config = fieldsOf(body['config']);
-  const { recent_emails: recent } = body;
-  const mails = Array.isArray(recent) ? Array.from(recent.slice(0, maxRecentMails), fieldsOf) : [];
   return {
     status: readText(body['status']),
     // An answer to an update has the mode inside config (T3).
@@ -236,8 +210,7 @@ function warmupOf(body: JsonFields, doubts: Doubts): WarmupAnswer {
       sendWindowStart: numberIn(config, 'send_window_start', doubts, 'config.'),
       sendWindowEnd: numberIn(config, 'send_window_end', doubts, 'config.'),
     },
-    recentBounces: bouncesOf(mails),
-    recentEmails: recentEmailsOf(mails),
+    recentBounces: bouncesOf(body['recent_emails']),
   };
 }
 

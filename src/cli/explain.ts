@@ -50,11 +50,10 @@ function story(
     ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action, when) })),
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
-  const now = [...(mailbox.paused === null ? [] : [mailbox.paused]), ...mailbox.recent_emails];
   const head = [
     ...(isEarlier || mailbox.not_guarded === null ? [] : [mailbox.not_guarded]),
     headOf(mailbox, isEarlier ? 'now in mode' : 'mode', when),
-    ...(isEarlier ? [] : now),
+    ...(isEarlier || mailbox.paused === null ? [] : [mailbox.paused]),
   ];
   if (entries.length === 0) return [...head, `Nothing was decided on it ${isEarlier ? 'by then' : 'yet'}.`];
   const { former_ids: former } = mailbox;

@@ -58,15 +58,6 @@ export interface RecentBounce {
   readonly category: string | null;
 }
 
-export interface RecentEmails {
-  /** Number of emails with a known folder; `inSpam` counts those in a spam folder. */
-  readonly placed: number;
-  readonly inSpam: number;
-  /** Scheduled time of the oldest unsent email, possibly in the future, or null if none waits. */
-  readonly waitingSince: EpochMs | null;
-  readonly lastSentAt: EpochMs | null;
-}
-
 export interface WarmupAnswer {
   /** The status word as sent. The guard decides which words mean paused or running. */
   readonly status: string | null;
@@ -78,7 +69,6 @@ export interface WarmupAnswer {
   readonly config: WarmupConfig;
   /** Bounces among recent_emails, for show only. */
   readonly recentBounces: readonly RecentBounce[];
-  readonly recentEmails?: RecentEmails;
   /** Marks a listed mailbox without a warm-up: both the warm-up and the statistics were answered with 404. */
   readonly isAbsent?: true;
 }

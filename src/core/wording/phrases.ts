@@ -1,6 +1,5 @@
 // Numbers, dates and durations in sentences.
 import type { Silence } from '../alert.ts';
-import type { Observed, WarmupAnswer } from '../answers.ts';
 import type { MailboxName } from '../mailbox.ts';
 import { type Counts, onePercentPpm, type Ppm } from '../policy.ts';
 import { dayMs, type EpochMs, hourMs, type IsoDate, minuteMs, secondMs, wallClock } from '../time.ts';
@@ -166,26 +165,4 @@ export function overlapText(elsewhere: readonly Pick<MailboxName, 'account'>[]):
   const by = accounts.length === 1 ? `account ${accounts[0]}` : `the accounts ${listText(accounts)}`;
   const [are, them] = elsewhere.length === 1 ? ['is', 'it'] : ['are', 'them'];
   return `${counted(elsewhere.length, 'mailbox', 'mailboxes')} of its list ${are} guarded by ${by}, whose key sees ${them}, too`;
-}
-
-// Sentences about recent emails besides bounces. Never an alert.
-
-/** A longer delay without any sending is more than the jitter of a queue. */
-const stillForMs = 2 * hourMs;
-
-/** Empty if nothing is remarkable or known. */
-export function recentEmailSentences(warmup: Observed<WarmupAnswer> | null, zone: string): readonly string[] {
-  const recent = warmup?.answer.recentEmails;
-  if (!warmup || !recent) return [];
-  const { placed, inSpam, waitingSince, lastSentAt } = recent;
-  return [
-    inSpam > 0 ? `Of the last ${counted(placed, 'email')} whose folder is known, ${inSpam} landed in spam.` : '',
-    standsStill(warmup.at, waitingSince, lastSentAt)
-      ? `Its queue does not move: an email was scheduled for ${momentText(waitingSince, zone)}, and none has been sent since.`
-      : '',
-  ].filter((sentence) => sentence !== '');
-}
-
-function standsStill(readAt: EpochMs, since: EpochMs | null, lastSentAt: EpochMs | null): since is EpochMs {
-  return since !== null && readAt - since > stillForMs && (lastSentAt === null || lastSentAt < since);
 }

@@ -6,7 +6,6 @@ import { notGuardedText } from '../../core/not-guarded.ts';
 import type { MailboxEntries } from '../../core/records.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { actionText, explainVerdict } from '../../core/wording/explain.ts';
-import { recentEmailSentences } from '../../core/wording/phrases.ts';
 import { pausedText } from '../../core/wording/states.ts';
 import { limitOf, mailboxName, means, type QueryParameter } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
@@ -53,7 +52,6 @@ export const explainAnswer = z.strictObject({
     not_guarded: text.nullable().describe('Why it is not guarded, and since when; null when it is.'),
     paused: text.nullable().describe('Who paused its warm-up, and when.'),
     former_ids: texts.describe('Ids that its address had before.'),
-    recent_emails: texts.describe('Recent emails in spam, and whether its queue moves.'),
   }),
   more: z.boolean().describe('There are older entries.'),
   decisions: listOf(decision).describe('The newest first.'),
@@ -122,7 +120,6 @@ function explanationFacts(
       claim: claim && since ? { kind: claim.kind, since } : null,
       paused: isPaused ? pausedText({ claim, actions, changes }, zone) : null,
       formerIds: memory?.formerIds ?? [],
-      recentEmails: recentEmailSentences(warmup, zone),
     },
     decisions: decisions.map((one) => decisionFacts(one, explainVerdict)),
     actions: actions.map((one) => ({

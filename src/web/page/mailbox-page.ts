@@ -20,7 +20,7 @@ import type { Ppm } from '../../core/policy.ts';
 import type { MailboxEntries, RecordedDecision } from '../../core/records.ts';
 import { dayMs, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
-import { counted, duration, numberText, recentEmailSentences } from '../../core/wording/phrases.ts';
+import { counted, duration, numberText } from '../../core/wording/phrases.ts';
 import { actionWord, pausedText, unattendedText } from '../../core/wording/states.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
 import { type MailboxRow, rowOf } from '../overview/fleet.ts';
@@ -165,7 +165,7 @@ function limitsOf(
   };
 }
 
-function factsPanel({ fleet, row, now, zone }: MailboxFacts): Markup {
+function factsPanel({ fleet, row, now }: MailboxFacts): Markup {
   const { mailbox } = row;
   const { warmup, detail, entry, stats, dns, blacklist } = mailbox;
   const known = (value: number | string | null | undefined) =>
@@ -177,7 +177,6 @@ function factsPanel({ fleet, row, now, zone }: MailboxFacts): Markup {
     html`<div><dt>${name}</dt><dd>${value} <small>${at !== undefined && age(at, now)}</small></dd></div>`;
   const days = stats?.answer.rows ? counted(stats.answer.rows.length, 'day') : null;
   const rate = warmup?.answer.config.replyRate;
-  const recent = recentEmailSentences(warmup, zone);
   const records = Object.entries(dns?.answer.records ?? {});
   return panel(
     'facts',
@@ -199,7 +198,6 @@ ${dns === null && fact('DNS', muted('unknown'), null)}
 ${records.map(([name, record]) => fact(name.toUpperCase(), recordOf(record), dns?.at ?? null))}
 ${dns?.answer.source !== undefined && fact('DNS source', known(dns.answer.source))}
 ${fact('Blacklists', listingsOf(row), blacklist?.at ?? null)}
-${recent.length > 0 && fact('Recent emails', html`${text(recent.join(' '))}`, warmup?.at)}
 ${fact('API version', known(fleet.account(mailbox.account)?.apiHealth.version))}
 </dl>`,
   );
