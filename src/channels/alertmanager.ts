@@ -2,7 +2,6 @@
 // when it restarts.
 
 import { z } from 'zod';
-import type { GroupMessage } from '../alerts/grouping.ts';
 import type { Transition } from '../core/alert.ts';
 import { ruleBook } from '../core/alert-rules.ts';
 import { tagLabel, tagParts } from '../core/mailbox.ts';
@@ -25,16 +24,21 @@ import { postJson, resultOf } from './post.ts';
 
 type LabelSet = Readonly<Record<string, string>>;
 
-/** Alert as Alertmanager knows it, without its end. It drops empty values, and takes the same labels for one alert. */
-interface LabelledAlert {
+/**
+ * Alert for Alertmanager, which drops empty values, and takes the same labels for one alert. It ends `aheadMs` after the
+ * moment of sending if `endsAt` is absent.
+ */
+interface PostedAlert {
   readonly labels: LabelSet;
   readonly annotations: LabelSet;
   readonly startsAt: string;
   /** Empty if the alert's subject has no page. */
   readonly generatorURL: string;
+  readonly endsAt?: string;
+  readonly aheadMs?: number;
 }
 
-function labelled({ kind, at, alert }: Transition): LabelledAlert {
+function labelled({ kind, at, alert }: Transition): PostedAlert {
   const { rule, severity, account, email, mailboxId, object, facts, firingAt, since } = alert;
   const { title, sentences, numbers, tags = [] } = facts;
   // The object of an event is one action, command or moment: as a label it would make each event an alert for ever.
@@ -61,9 +65,10 @@ function labelled({ kind, at, alert }: Transition): LabelledAlert {
   };
 }
 
-function testAlert({ title, at }: Notice): LabelledAlert {
+function testAlert({ title, at }: Notice): PostedAlert {
   const labels = { alertname: 'warmwarden_test', severity: 'info' };
-  return { labels, annotations: { summary: title }, startsAt: new Date(at).toISOString(), generatorURL: '' };
+  const startsAt = new Date(at).toISOString();
+  return { labels, annotations: { summary: title }, startsAt, generatorURL: '', aheadMs: minuteMs };
 }
 
 /** The end is never before the start: Alertmanager would refuse that after a clock was set back. */
@@ -108,12 +113,6 @@ const eventLastsMs = hourMs;
 const resolvedKeptMs = 15 * minuteMs;
 const maxAlertsInPost = 500;
 
-/** Alert for Alertmanager. It ends `aheadMs` after the moment of sending if `endsAt` is absent. */
-interface PostedAlert extends LabelledAlert {
-  readonly endsAt?: string;
-  readonly aheadMs?: number;
-}
-
 export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
   const to = { ...settings, url: `${settings.url.replace(/\/+$/, '')}/api/v2/alerts` };
   /** Recently resolved alerts by their labels, kept until `until` on the monotonic scale. */
@@ -148,9 +147,7 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
         ? { payload: JSON.stringify(transitions.map(frozen)), title: messageTitle({ ...message, transitions }) }
         : null,
     renderNotice: (notice) =>
-      notice.name === 'test'
-        ? { payload: JSON.stringify([{ ...testAlert(notice), aheadMs: minuteMs }]), title: notice.title }
-        : null,
+      notice.name === 'test' ? { payload: JSON.stringify([testAlert(notice)]), title: notice.title } : null,
     send: async ({ payload }, signal) => {
       const alerts: readonly PostedAlert[] = JSON.parse(payload);
       const result = await post(alerts, signal);
@@ -178,86 +175,4 @@ function frozen(transition: Transition): PostedAlert {
 
 function thawed({ aheadMs = firesForMs, endsAt, ...alert }: PostedAlert, now: number) {
   return { ...alert, endsAt: endsAt ?? new Date(Math.max(now, Date.parse(alert.startsAt)) + aheadMs).toISOString() };
-}
-
-// The body of Alertmanager's webhooks, version 4: https://prometheus.io/docs/alerting/latest/configuration/#webhook_config
-
-/** Alertmanager's notation for "has not ended". */
-const noEnd = '0001-01-01T00:00:00Z';
-const maxAlerts = 500;
-
-interface WebhookSender {
-  readonly name: string;
-  readonly pageUrl: string | null;
-}
-
-/** An event is reported as firing, since the form has no other word. */
-export function alertmanagerBody({ transitions }: Pick<GroupMessage, 'transitions'>, sender: WebhookSender) {
-  const alerts = transitions.map((transition) => ({
-    ...labelled(transition),
-    endsAt: transition.kind === 'resolved' ? endsAtOf(transition) : null,
-  }));
-  return bodyOf(alerts, sender);
-}
-
-export function alertmanagerNotice(notice: Notice, sender: WebhookSender) {
-  const alert = testAlert(notice);
-  return bodyOf([{ ...alert, endsAt: alert.startsAt }], sender);
-}
-
-/** `endsAt` is null for an alert that fires. */
-function bodyOf(
-  alerts: readonly (LabelledAlert & { readonly endsAt: string | null })[],
-  { name, pageUrl }: WebhookSender,
-) {
-  const { alertname, account, ...labels } = common(alerts.map((alert) => alert.labels));
-  const groupLabels = filled({ account, alertname });
-  return {
-    version: '4',
-    receiver: name,
-    externalURL: pageUrl ?? '',
-    alerts: alerts.slice(0, maxAlerts).map(({ endsAt, ...alert }) => ({
-      ...alert,
-      status: endsAt === null ? 'firing' : 'resolved',
-      endsAt: endsAt ?? noEnd,
-      fingerprint: fingerprintOfLabels(alert.labels),
-    })),
-    truncatedAlerts: Math.max(0, alerts.length - maxAlerts),
-    status: alerts.some(({ endsAt }) => endsAt === null) ? 'firing' : 'resolved',
-    groupKey: `{}:${labelText(groupLabels)}`,
-    groupLabels,
-    commonLabels: { ...groupLabels, ...labels },
-    commonAnnotations: common(alerts.map(({ annotations }) => annotations)),
-  };
-}
-
-function common([first = {}, ...others]: readonly LabelSet[]): LabelSet {
-  return Object.fromEntries(
-    Object.entries(first).filter(([name, value]) => others.every((set) => set[name] === value)),
-  );
-}
-
-/** Returns a text such as `{account="acme", alertname="dns_failing"}`, as in Prometheus. */
-function labelText(labels: LabelSet): string {
-  const names = Object.keys(labels).sort();
-  return `{${names.map((name) => `${name}=${JSON.stringify(labels[name])}`).join(', ')}}`;
-}
-
-const fnvOffset = 0xcbf29ce484222325n;
-const fnvPrime = 0x100000001b3n;
-const separator = 0xff;
-
-/** Alertmanager's own fingerprint: FNV-1a over the sorted names and values, 16 hex digits. */
-function fingerprintOfLabels(labels: LabelSet): string {
-  let hash = fnvOffset;
-  const add = (byte: number) => {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * fnvPrime);
-  };
-  for (const name of Object.keys(labels).sort()) {
-    for (const text of [name, labels[name] ?? '']) {
-      for (const byte of Buffer.from(text)) add(byte);
-      add(separator);
-    }
-  }
-  return hash.toString(16).padStart(16, '0');
 }

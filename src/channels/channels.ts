@@ -1,6 +1,7 @@
 // The types of channels. A new type is a file of its own, and one line in the table here.
 import { z } from 'zod';
 import type { Egress } from '../core/egress.ts';
+import { listText } from '../core/wording/phrases.ts';
 import { notOneOf, secretsAmong } from '../world/schema/section.ts';
 import type { World } from '../world/world.ts';
 import { alertmanagerChannel, alertmanagerSettings } from './alertmanager.ts';
@@ -87,10 +88,10 @@ export const channelSettings = z.discriminatedUnion('type', [first as AnySetting
 
 const withoutDigest = Object.entries(traits).flatMap(([name, { hasDigest = true }]) => (hasDigest ? [] : [name]));
 /** The channels that are not takesDigest(), in words. */
-export const digestless = `${withoutDigest.join(', ')} and a webhook with format alertmanager`;
+export const digestless = listText(withoutDigest);
 
-export function takesDigest({ type, format }: { readonly type?: unknown; readonly format?: unknown }): boolean {
-  return !withoutDigest.some((one) => one === type) && format !== 'alertmanager';
+export function takesDigest({ type }: { readonly type?: unknown }): boolean {
+  return !withoutDigest.some((one) => one === type);
 }
 
 type WithEgress<Of> = Of extends unknown ? Omit<Of, 'allowHttp' | 'ca'> & { readonly egress?: Egress } : never;

@@ -1,5 +1,4 @@
-// The webhook channel: Standard Webhooks 1.0.0 (https://github.com/standard-webhooks/standard-webhooks), signed; or the
-// body of Alertmanager's webhooks (version 4), for receivers that expect that one.
+// The webhook channel: Standard Webhooks 1.0.0 (https://github.com/standard-webhooks/standard-webhooks), signed.
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
@@ -7,9 +6,8 @@ import { accountsOf, alertId, type Transition } from '../core/alert.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import type { EpochMs } from '../core/time.ts';
 import { refuse } from '../world/schema/scalars.ts';
-import { keyed, oneOf, optional, secret, section } from '../world/schema/section.ts';
+import { secret, section } from '../world/schema/section.ts';
 import { type Clock, systemClock } from '../world/world.ts';
-import { alertmanagerBody, alertmanagerNotice } from './alertmanager.ts';
 import {
   type Channel,
   checkCredentials,
@@ -19,7 +17,7 @@ import {
   type Notice,
   withCredentials,
 } from './channel.ts';
-import { messageTitle, type PageAddresses } from './message-text.ts';
+import { messageTitle } from './message-text.ts';
 import { postJson, resultOf } from './post.ts';
 
 const secretHint =
@@ -32,7 +30,12 @@ const signingKey = z.string().superRefine((secret, context) => {
 const oneOrTwoKeys = z.union(
   [signingKey, z.array(signingKey).min(1).max(2, 'has more than two secrets; use the new one and the old one')],
   {
-    error: ({ code }) => (code === 'invalid_union' ? `must be a secret, or a list of two; ${secretHint}` : undefined),
+    error: ({ code, input }) => {
+      if (code !== 'invalid_union') return undefined;
+      const fault =
+        input === undefined ? 'is missing: write secret or secret_file' : 'must be a secret, or a list of two';
+      return `${fault}; ${secretHint}`;
+    },
   },
 );
 
@@ -42,59 +45,32 @@ export const webhookSettings = section(
     ...credentialKeys,
     type: z.literal('webhook').describe('A POST of JSON.'),
     secret: secret(
-      optional(
-        oneOrTwoKeys,
-        undefined,
+      oneOrTwoKeys.describe(
         'The key that signs the messages: whsec_ and base64. A list of two while you rotate it: [NEW, OLD].',
       ),
     ),
-    format: keyed(
-      oneOf(['standard', 'alertmanager']),
-      'standard',
-      "The shape of the message: Standard Webhooks, or Alertmanager's webhook (secret may be left out then).",
-    ),
   },
-  (keys, refuseKey) => {
-    checkCredentials(keys, refuseKey);
-    if (keys['format'] !== 'alertmanager' && keys['secret'] === undefined)
-      refuseKey('secret', `is missing: write secret or secret_file; ${secretHint}`);
-  },
-).transform(({ secret: written = [], ...keys }) => ({ ...withCredentials(keys), secrets: [written].flat() }));
+  checkCredentials,
+).transform(({ secret: written, ...keys }) => ({ ...withCredentials(keys), secrets: [written].flat() }));
 
 /** Key that signs the messages. */
 export const webhookSecret = /\bwhsec_[A-Za-z0-9+/=_-]{4,}/;
 
 /** Each of `secrets` signs: there are two during a rotation. */
-type WebhookSettings = Hook &
-  Pick<z.output<typeof webhookSettings>, 'secrets' | 'format'> &
-  Pick<PageAddresses, 'pageUrl'>;
+type WebhookSettings = Hook & Pick<z.output<typeof webhookSettings>, 'secrets'>;
 
 /** Maximum number of alerts in one message; `total` counts them all. */
 const maxWebhookAlerts = 500;
 
 export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel {
-  const { name, format } = settings;
   const keys = settings.secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
   const wallClock = systemClock();
-  const standard = format === 'standard';
-  const bodyOf = (message: GroupMessage) => (standard ? standardBody(message) : alertmanagerBody(message, settings));
-  const noticeOf = (notice: Notice) => {
-    if (standard) return standardNotice(notice);
-    return notice.name === 'test' ? alertmanagerNotice(notice, settings) : null;
-  };
   return {
-    name,
+    name: settings.name,
     type: 'webhook',
     minGapMs: 0,
-    render: (message) =>
-      // Alertmanager's body contains only alerts.
-      standard || message.transitions.length > 0
-        ? { payload: JSON.stringify(bodyOf(message)), title: messageTitle(message) }
-        : null,
-    renderNotice: (notice) => {
-      const body = noticeOf(notice);
-      return body && { payload: JSON.stringify(body), title: notice.title };
-    },
+    render: (message) => ({ payload: JSON.stringify(alertsBody(message)), title: messageTitle(message) }),
+    renderNotice: (notice) => ({ payload: JSON.stringify(noticeBody(notice)), title: notice.title }),
     send: async ({ id, payload }, signal) => {
       // Receivers compare the time stamp with their own clock and refuse old ones, and retries may come hours later, so
       // it is the machine's time of sending.
@@ -104,7 +80,7 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
       const headers = {
         'webhook-id': id,
         'webhook-timestamp': timestamp,
-        ...(signatures.length > 0 ? { 'webhook-signature': signatures.join(' ') } : {}),
+        'webhook-signature': signatures.join(' '),
       };
       return resultOf(await postJson(settings, payload, { signal, clock, headers }));
     },
@@ -117,7 +93,7 @@ function signatureOf(key: Buffer, text: string): string {
 }
 
 /** docs/channels.md describes every field. Times are ISO 8601. */
-function standardBody(message: GroupMessage) {
+function alertsBody(message: GroupMessage) {
   return {
     type: `alerts.${message.kind}`,
     timestamp: new Date(message.at).toISOString(),
@@ -134,7 +110,7 @@ function standardBody(message: GroupMessage) {
   };
 }
 
-function standardNotice({ name, title, at, sections }: Notice) {
+function noticeBody({ name, title, at, sections }: Notice) {
   return { type: name, timestamp: new Date(at).toISOString(), data: { title, sections } };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { alertmanagerBody, alertmanagerChannel } from '../../src/channels/alertmanager.ts';
+import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
-import type { Alert, Transition } from '../../src/core/alert.ts';
+import type { Alert } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { noTally } from '../../src/core/records.ts';
 import { minuteMs } from '../../src/core/time.ts';
@@ -34,7 +34,7 @@ const facts = {
 };
 const alerts = [1, 2].map((number) => sampleAlert(number, { rule: 'dns_failing', severity: 'critical', facts }));
 
-function notifierFor(alertmanager: string, hook: string, store: TestStore, fleet: Fleet) {
+function notifierFor(alertmanager: string, store: TestStore, fleet: Fleet) {
   const clock = systemClock();
   const world = silentWorld(clock);
   return createNotifier({
@@ -44,59 +44,43 @@ function notifierFor(alertmanager: string, hook: string, store: TestStore, fleet
     fleet,
     tally: noTally,
     apiOf: () => null,
-    channels: [
-      alertmanagerChannel({ name: 'am', url: `${alertmanager}/` }, clock),
-      webhookChannel({ name: 'hook', url: hook, secrets: [], format: 'alertmanager', pageUrl }, clock),
-    ],
-    settings: { ...quietSettings, routes: usualRoutes([{ name: 'am' }, { name: 'hook' }]), groupIntervalMs: 1_000 },
+    channels: [alertmanagerChannel({ name: 'am', url: `${alertmanager}/` }, clock)],
+    settings: { ...quietSettings, routes: usualRoutes([{ name: 'am' }]), groupIntervalMs: 1_000 },
     pageUrl: null,
   });
 }
 
-/** What may differ: who sends, where its page is, the route's part of the key, how a moment's zeros are written. */
-function comparable(body: Body): object {
-  const moment = (value: unknown) => {
-    return String(value).startsWith('0001') ? value : new Date(String(value)).toISOString();
-  };
-  const listed = body.alerts.map((alert) => {
-    return { ...alert, startsAt: moment(alert['startsAt']), endsAt: moment(alert['endsAt']) };
-  });
-  listed.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
-  return { ...body, alerts: listed, receiver: '', externalURL: '', groupKey: body.groupKey.replace(/^.*?:/, '') };
-}
-
 test.skipIf(!isInstalled(program))(
-  'a real Alertmanager groups our alerts, gets them again after it forgot them, resolves them; its webhook and ours are the same',
+  'a real Alertmanager groups our alerts, gets them again after it forgot them, and resolves them',
   async () => {
-    await using theirs = await startReceiver();
-    await using ours = await startReceiver();
-    await using alertmanager = await Alertmanager.start(program, theirs.url);
+    await using receiver = await startReceiver();
+    await using alertmanager = await Alertmanager.start(program, receiver.url);
     const [store, fleet] = [testStore(), new Fleet()];
-    const last = (receiver: typeof ours, wanted: string, count: number) =>
-      receiver.received
-        .map(({ body }): Body => JSON.parse(body))
-        .findLast((body) => body.status === wanted && body.alerts.length === count);
-    const both = async (wanted: string) => {
-      const of = (receiver: typeof ours) =>
-        until(`both alerts as ${wanted}`, () => last(receiver, wanted, alerts.length));
-      return [comparable(await of(theirs)), comparable(await of(ours))];
-    };
+    const both = (wanted: string) =>
+      until(`both alerts as ${wanted}`, () =>
+        receiver.received
+          .map(({ body }): Body => JSON.parse(body))
+          .findLast((body) => body.status === wanted && body.alerts.length === alerts.length),
+      );
 
-    let notifier = notifierFor(alertmanager.url, ours.url, store, fleet);
+    let notifier = notifierFor(alertmanager.url, store, fleet);
     notifier.start();
     for (const alert of alerts) fleet.putAlert(alert);
     store.commit(alerts.map((alert) => firing(alert)));
     notifier.wake();
-    const [itsFiring, ourFiring] = await both('firing');
-    expect(ourFiring).toEqual(itsFiring);
-    expect(itsFiring).toMatchObject({ version: '4', groupKey: '{account="acme", alertname="dns_failing"}' });
+    const itsFiring = await both('firing');
+    expect(itsFiring).toMatchObject({
+      groupKey: '{}:{account="acme", alertname="dns_failing"}',
+      commonAnnotations: { summary: facts.title, bounced: '4', rate_percent: '1.54' },
+    });
+    for (const { generatorURL } of itsFiring.alerts) expect(generatorURL).toBe(facts.numbers.page_url);
 
     // A new Alertmanager knows nothing, and the daemon was restarted too.
     await notifier.stop();
     await alertmanager.kill();
     await alertmanager.start();
     expect(await alertmanager.alerts()).toEqual([]);
-    notifier = notifierFor(alertmanager.url, ours.url, store, fleet);
+    notifier = notifierFor(alertmanager.url, store, fleet);
     notifier.start();
     const held = await until('Alertmanager to be told again', async () => {
       const now = await alertmanager.alerts();
@@ -111,8 +95,7 @@ test.skipIf(!isInstalled(program))(
     for (const alert of ended) fleet.putAlert(alert);
     store.commit(ended.map((alert) => resolved(alert, alert.resolvedAt ?? 0)));
     notifier.wake();
-    const [itsEnd, ourEnd] = await both('resolved');
-    expect(ourEnd).toEqual(itsEnd);
+    await both('resolved');
     await notifier.stop();
   },
 );
@@ -182,35 +165,9 @@ test.each([
   expect(posted.labels).not.toHaveProperty('object');
 });
 
-const boxFacts = (number: number, more: object = {}) => ({
-  title: `box ${number}`,
-  sentences: ['The login failed.', 'Connect it again.'],
-  numbers: { page_url: `http://page/${number}`, limit: 40, unknown: null, ...more },
-});
-
-test('of 600 alerts 500 are listed; what all of them share is common, also with those that are not listed', () => {
-  const of = (number: number) =>
-    firing(sampleAlert(number, { rule: 'mailbox_unwell', severity: 'critical', facts: boxFacts(number) }));
-  const many = Array.from({ length: 600 }, (_, number) => of(number));
-  const bodyOf = (transitions: readonly Transition[]) =>
-    alertmanagerBody(messageWith(transitions), { name: 'hook', pageUrl: null });
-  const body = bodyOf(many);
-  expect(body.alerts).toHaveLength(500);
-  const groupLabels = { account: 'acme', alertname: 'mailbox_unwell' };
-  const groupKey = '{}:{account="acme", alertname="mailbox_unwell"}';
-  expect(body).toMatchObject({ truncatedAlerts: 100, status: 'firing', groupKey, groupLabels });
-  expect(body.commonLabels).toEqual({ ...groupLabels, severity: 'critical' });
-  expect(body.commonAnnotations).toEqual({ description: 'The login failed. Connect it again.', limit: '40' });
-  const other = resolved(sampleAlert(1, { account: 'other', facts: boxFacts(1, { limit: 7 }) }));
-  const mixed = bodyOf([...many, other]);
-  expect(mixed).toMatchObject({ truncatedAlerts: 101, status: 'firing', groupKey: '{}:{}', commonLabels: {} });
-  expect(mixed.commonAnnotations).toEqual({ description: 'The login failed. Connect it again.' });
-  expect(bodyOf([other])).toMatchObject({ status: 'resolved', commonLabels: { account: 'other', mailbox_id: 'm1' } });
-});
-
 test('a webhook has an incident as `incident`, which is null in every other message', () => {
   const url = 'http://127.0.0.1:1/';
-  const hook = webhookChannel({ name: 'hook', url, secrets: [], format: 'standard', pageUrl }, movedClock(start));
+  const hook = webhookChannel({ name: 'hook', url, secrets: [] }, movedClock(start));
   const { data, type } = JSON.parse(hook.render(messageAbout(16, 'began', [firing(sampleAlert(1))]))?.payload ?? '');
   expect(type).toBe('alerts.firing');
   expect(data).toMatchObject({ group: 'inc_sample', total: 1, severity: 'critical' });

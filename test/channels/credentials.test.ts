@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { createChannel } from '../../src/channels/channels.ts';
 import { settingsText } from '../../src/cli/check.ts';
 import { start } from '../alerts/samples.ts';
+import { secret } from '../outbox/rig.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { ConfigFolder } from '../support/config-folder.ts';
 import { startServer } from '../support/loopback.ts';
@@ -31,10 +32,11 @@ async function sendThrough(channel: string) {
   return { result, loaded };
 }
 
+const signed = `secret: ${secret}`;
 const password = '"$' + '{PASSWORD}"';
 const headers = `headers: {X-Token: hush-of-the-key, X-Other_file: token}, username: wärden, password: ${password}`;
 
-test.each(['type: webhook, format: alertmanager', 'type: alertmanager'])(
+test.each([`type: webhook, ${signed}`, 'type: alertmanager'])(
   '%s sends headers and Basic authentication, and shows neither',
   async (type) => {
     const seen: Record<string, unknown>[] = [];
@@ -74,7 +76,7 @@ test('a mail server gets user and password of keys of their own, whatever letter
   expect(settingsText(loaded.settings())).not.toContain('hüsh');
 });
 
-const hook = 'type: webhook, format: alertmanager, url: "https://a.example/hush"';
+const hook = `type: webhook, ${signed}, url: "https://a.example/hush"`;
 const mail = 'type: email, from: a@b.example, to: a@b.example';
 test.each([
   [`${hook}, username: me`, ['password: is missing beside username: write password or password_file']],

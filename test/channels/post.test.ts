@@ -14,12 +14,11 @@ import { startServer } from '../support/loopback.ts';
 import { one, people } from './people.ts';
 
 const clock = movedClock(start);
-const hook = { name: 'hook', secrets: [], pageUrl: null };
+const hook = { name: 'hook', secrets: [] };
 
 /** Each channel over HTTP, at this address. */
 const channels: Readonly<Record<string, (url: string) => Channel>> = {
-  webhook: (url) => webhookChannel({ ...hook, url, format: 'standard' }, clock),
-  'webhook in the format alertmanager': (url) => webhookChannel({ ...hook, url, format: 'alertmanager' }, clock),
+  webhook: (url) => webhookChannel({ ...hook, url }, clock),
   alertmanager: (url) => alertmanagerChannel({ name: 'am', url }, clock),
   teams: (url) => teamsChannel({ name: 'team', url, ...people }, clock),
   discord: (url) => discordChannel({ name: 'team', url, ...people }, clock),

@@ -30,7 +30,6 @@ beforeAll(async () => {
       channels: [
         { name: 'ops', type: 'slack', url: receiver.url },
         { name: 'hook', type: 'webhook', url: receiver.url, secret: [secret] },
-        { name: 'plain', type: 'webhook', url: receiver.url, format: 'alertmanager' },
         { name: 'am', type: 'alertmanager', url: receiver.url },
         { name: 'fix', type: 'recipe', base_url: host.baseUrl, api_key: host.key, recipe: 'at-risk' },
         { name: 'mail', ...email, url: mails.url() },
@@ -76,8 +75,6 @@ test('a receiver that refuses: its status, why, and how its answer begins', asyn
 });
 
 test('every other type has its own test message; a recipe is looked up and not started', async () => {
-  expect((await channels('test', 'plain')).code).toBe(0);
-  expect(JSON.parse(receiver.received.at(-1)?.body ?? '')).toMatchObject({ version: '4', status: 'resolved' });
   expect((await channels('test', 'am')).code).toBe(0);
   expect(JSON.parse(receiver.received.at(-1)?.body ?? '')).toMatchObject([
     { labels: { alertname: 'warmwarden_test' } },
@@ -114,7 +111,7 @@ test('a channel that nobody answers at, and one that does not exist', async () =
   const none = await channels('test', 'nobody');
   expect([none.code, none.stderr]).toEqual([
     2,
-    'No channel is called nobody. The channels are: ops, hook, plain, am, fix, mail, locked, chat, team, pager, lost, sms, dead.\n',
+    'No channel is called nobody. The channels are: ops, hook, am, fix, mail, locked, chat, team, pager, lost, sms, dead.\n',
   ]);
 });
 

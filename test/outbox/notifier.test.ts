@@ -48,7 +48,7 @@ test("signatures verify with the receiver's library, also while one secret takes
   // The library compares with the machine's own clock, so this clock begins there.
   const clock = movedClock(Date.now());
   const old = 'whsec_b2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xk';
-  const settings = { name: 'hook', url: receiver.url, format: 'standard', pageUrl: null } as const;
+  const settings = { name: 'hook', url: receiver.url };
   const channel = webhookChannel({ ...settings, secrets: [secret, old] }, clock);
   const delivery = sampleDelivery({ payload: '{"a":"ü"}' });
   const answer = { status: 200, text: 'ok' };

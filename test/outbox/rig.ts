@@ -104,7 +104,7 @@ export function rigWith(
 }
 
 export const hookChannel = (url: string, clock: MovedClock, name = 'hook') =>
-  webhookChannel({ name, url, secrets: [secret], format: 'standard', pageUrl: null }, clock);
+  webhookChannel({ name, url, secrets: [secret] }, clock);
 export const hookTo = (url: string) => (clock: MovedClock) => [hookChannel(url, clock)];
 export const slackTo = (url: string, clock: MovedClock) =>
   slackChannel({ name: 'ops', url, pageUrl: null, publicUrl: null, timeZone: () => 'UTC' }, clock);

@@ -41,7 +41,7 @@ test('none of three clients ever reads an address, a name or a reason of another
     const { hookUrl: url, slackUrl, secret } = receivers[name];
     return [
       { name, type: 'webhook', url, secret },
-      { name: `${name}-machine`, type: 'webhook', url, format: 'alertmanager' },
+      { name: `${name}-machine`, type: 'alertmanager', url },
       { name: `${name}-chat`, type: 'slack', url: slackUrl },
       { name: `${name}-tagged`, type: 'webhook', url, secret },
     ];

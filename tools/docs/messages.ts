@@ -28,7 +28,7 @@ const clock = movedClock(start);
 const hook = { name: 'ops', url: page, ...people };
 const slack = slackChannel(hook, clock);
 const email = emailChannel({ ...hook, from: 'alerts@example.com', to: ['ops@example.com'], allowPlain: false });
-const webhook = webhookChannel({ ...hook, secrets: [], format: 'standard' }, clock);
+const webhook = webhookChannel({ ...hook, secrets: [] }, clock);
 const pagerduty = pagerdutyChannel({ ...hook, routingKey: '' }, clock);
 
 /** The whole file. */
