@@ -335,12 +335,11 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
         fitsAny(match.provider, () => providersOf([fleet.mailbox(account, id)])) &&
         (match.mailbox?.some((pattern) => namesMailbox(pattern, { id, email })) ?? true),
     );
+  const picks = (account: string, tags: readonly string[]) =>
+    matches.some((match) => isOfAccounts(match) && fits(match.account, account) && fitsAny(match.tag, () => tags));
+  // Goes by the configuration alone: the mailboxes of others may have left, or be awaited.
   const seesAll = (account: string) =>
-    matches.some(
-      (match) => isOfAccounts(match) && fits(match.account, account) && fitsAny(match.tag, () => tagsOfAll(account)),
-    ) || seesEvery([...fleet.mailboxesOf(account)]);
-  // An override may replace a tag of the account, so those of an account with mailboxes are not known to be of all.
-  const tagsOfAll = (account: string) => (fleet.mailboxesOf(account).next().done ? fleet.tags.ofAccount(account) : []);
+    picks(account, []) || fleet.tags.choicesOf(account).some((tags) => tags.every((tag) => picks(account, [tag])));
   const seesEvery = (mailboxes: readonly MailboxName[]) => mailboxes.length > 0 && mailboxes.every(sees);
   const seesSome = (account: string) => seesAll(account) || [...fleet.mailboxesOf(account)].some(sees);
   const seesFleet = () => {
@@ -358,13 +357,13 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
     ) || seesEvery(mailboxesIn(fleet, account, object));
   const concernOf = (alert: Alert): Concern => {
     const { account, mailboxId, email } = alert;
+    if (mailboxId !== null || email !== null)
+      return sees({ account, id: mailboxId ?? '', email: email ?? '' }) ? 'all' : 'none';
     const accounts = accountsOf(alert);
     if (accounts.length === 0) return seesFleet() ? 'all' : concernsEverybody(alert) ? 'part' : 'none';
     if (accounts.every(seesAll)) return 'all';
     const held = heldBy(alert, fleet);
     if (held.length > 0) return held.some(sees) ? 'part' : 'none';
-    if (mailboxId !== null || email !== null)
-      return sees({ account, id: mailboxId ?? '', email: email ?? '' }) ? 'all' : 'none';
     if (seesDomain(alert)) return 'all';
     return accounts.some(seesSome) ? 'part' : 'none';
   };

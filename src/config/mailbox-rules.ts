@@ -1,6 +1,6 @@
 // The configuration in force, and its effect on one mailbox: whether it is guarded, and by which policy.
 
-import { type MailboxState, mergedTags, type Tags } from '../core/mailbox.ts';
+import { type MailboxState, mergedTags, type Tags, tagParts } from '../core/mailbox.ts';
 import { type MailboxPattern, namesMailbox } from '../core/mailbox-pattern.ts';
 import { defaultPolicy, literalProfile, type Policy } from '../core/policy.ts';
 import { formatPath, type Path } from '../world/schema/problem.ts';
@@ -180,6 +180,11 @@ export class LiveConfig {
       return known;
     },
     ofAccount: (name) => this.account(name)?.tags ?? [],
+    choicesOf: (name) => {
+      const { tags, overrides }: Pick<AccountConfig, 'tags' | 'overrides'> = this.account(name) ?? noRules;
+      const given = [...tags, ...overrides.flatMap((override) => override.tags)];
+      return tags.map((tag) => given.filter((one) => tagParts(one)[0] === tagParts(tag)[0]));
+    },
   };
 
   accountsOf(baseUrl: string): readonly string[] {

@@ -143,9 +143,11 @@ export interface Tags {
   readonly all: () => readonly string[];
   readonly of: (mailbox: MailboxName) => readonly string[];
   readonly ofAccount: (account: string) => readonly string[];
+  /** For each tag of the account: all tags of its name that overrides may give a mailbox in its place, and itself. */
+  readonly choicesOf: (account: string) => readonly (readonly string[])[];
 }
 
-export const noTags: Tags = { all: () => [], of: () => [], ofAccount: () => [] };
+export const noTags: Tags = { all: () => [], of: () => [], ofAccount: () => [], choicesOf: () => [] };
 
 /** Name and value of a tag. A word has the value `true`. */
 export function tagParts(tag: string): readonly [name: string, value: string] {

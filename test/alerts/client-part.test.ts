@@ -85,7 +85,7 @@ test('of a hold a channel gets its own mailboxes by name, and a count of the oth
 test('a hold behind a key that clients share goes to the channels of those with a held mailbox', () => {
   const fleet = fleetOf('alpha', 'beta', 'gamma');
   const client = ({ email }: { readonly email: string }) => [`client=${domainOf(email)}`];
-  fleet.tags = { all: () => [], of: client, ofAccount: () => [] };
+  fleet.tags = { all: () => [], of: client, ofAccount: () => [], choicesOf: () => [] };
   const tagged = ['alpha', 'delta'].map((name) => ({ match: { tag: [`client=${name}.example`] }, channels: [name] }));
   const channels = ['alpha', 'delta', 'ops'].map((name) => ({ name, type: 'slack' }));
   const all = [...tagged, { match: {}, channels: ['ops'] }];
@@ -99,6 +99,7 @@ test('a shared key that guards nobody is told to each client behind it, without 
     all: () => [],
     of: ({ email }) => [`client=${domainOf(email).split('.')[0]}`],
     ofAccount: () => [],
+    choicesOf: () => [],
   };
   const routesNow = ['alpha', 'beta', 'delta'].map((name) => ({
     match: { tag: [`client=${name}`], severity: ['critical' as const] },
@@ -175,6 +176,7 @@ agency.tags = {
   all: () => [],
   of: ({ email }) => [`client=${domainOf(email).split('.')[0]}`],
   ofAccount: () => ['client=alpha'],
+  choicesOf: () => [['client=alpha', 'client=beta', 'client=gamma']],
 };
 const byTag = ['alpha', 'beta'].map((name) => ({ match: { tag: [`client=${name}`] }, channels: [name] }));
 const ofAgency = { ...context, fleet: agency, routes: byTag };
@@ -190,6 +192,17 @@ test.each([
   const alert = sampleAlert(1, { account: 'agency', facts, ...change });
   const { title, sentences } = alertFor('alpha', alert, ofAgency).facts;
   expect(title === 'about beta' ? 'told' : sentences[0]?.includes('account agency') ? 'part' : 'other').toBe(expected);
+});
+
+test('an account whose overrides give other tags is not all of one client, whoever is in the fleet', () => {
+  const fleet = fleetOf('alpha');
+  const seesAll = (values: readonly string[]) => {
+    fleet.tags = { ...agency.tags, choicesOf: () => [values] };
+    return byTag.map(({ channels: [name = ''] }) => audienceOf(name, byTag, fleet).seesAll('alpha'));
+  };
+  expect(seesAll(['client=alpha'])).toEqual([true, false]);
+  expect(seesAll(['client=alpha', 'client=beta'])).toEqual([false, false]);
+  expect(audienceOf('both', [{ match: { tag: ['client=*'] }, channels: ['both'] }], fleet).seesAll('alpha')).toBe(true);
 });
 
 test("a client's channel by provider names the mailboxes of that provider alone", () => {

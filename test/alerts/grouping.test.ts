@@ -198,6 +198,7 @@ shared.tags = {
   all: () => [],
   of: ({ email }) => (/^north|@north/.test(email) ? ['client=north', 'vip'] : ['client=south']),
   ofAccount: () => ['client=south'],
+  choicesOf: () => [['client=south', 'client=north']],
 };
 for (const [id, email] of [
   'bob@north.example',

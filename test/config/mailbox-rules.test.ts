@@ -1,7 +1,7 @@
 // Globs, which mailboxes are guarded, and the order in which profile, guard and overrides count.
 import { describe, expect, test } from 'vitest';
-import type { GuardOverride, GuardSettings } from '../../src/config/config.ts';
-import { resolvePolicy, selects, tagsOf } from '../../src/config/mailbox-rules.ts';
+import type { Config, GuardOverride, GuardSettings } from '../../src/config/config.ts';
+import { LiveConfig, resolvePolicy, selects, tagsOf } from '../../src/config/mailbox-rules.ts';
 import { fitsGlob } from '../../src/core/mailbox-pattern.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 
@@ -94,4 +94,15 @@ test('the tags of a mailbox are those of its account and of every override that 
   const tags = (id: string, email: string) => tagsOf({ tags: ['client=a'], overrides }, { id, email });
   expect(tags('m7', 'x@vip.example')).toEqual(['client=south', 'vip', 'slow']);
   expect(tags('m8', 'x@other.example')).toEqual(['client=a']);
+});
+
+test('an account may have mailboxes with each tag that an override gives in place of its own', () => {
+  const overrides = [
+    { match: '*@vip.example', tags: ['vip', 'client=a'], guard: {} },
+    { match: 'nobody@south.example', tags: ['client=south'], guard: {} },
+  ];
+  const accounts = [{ name: 'key', tags: ['client=a', 'slow'], overrides }];
+  const { tags } = new LiveConfig({ config: { accounts } as unknown as Config, settings: () => [] });
+  expect(tags.choicesOf('key')).toEqual([['client=a', 'client=a', 'client=south'], ['slow']]);
+  expect(tags.choicesOf('other')).toEqual([]);
 });

@@ -104,6 +104,7 @@ test('a silence by tag mutes the alerts of its mailboxes', async () => {
     all: () => ['client=north'],
     of: ({ id }) => (id === 'm1' ? ['client=north'] : []),
     ofAccount: () => [],
+    choicesOf: () => [],
   };
   const more = ['--tag', 'client=*', '--provider', '*', '--for', '1h', '--reason', 'a move', '--yes'];
   expect(await said('add', ...more)).toMatch(/: tag client=\*; provider \*\. It matches no alerts/);

@@ -111,7 +111,13 @@ test('what keeps an Alertmanager up to date names no other client either', async
 
 /** The breaker of one API, which holds mailboxes of these accounts. */
 function held(accounts: readonly string[], held: number): Alert {
-  const alert = sampleAlert(1, { rule: 'guard_held', account: '', mailboxId: null, object: 'https://api.example' });
+  const alert = sampleAlert(1, {
+    rule: 'guard_held',
+    account: '',
+    mailboxId: null,
+    email: null,
+    object: 'https://api.example',
+  });
   return { ...alert, severity: 'critical', facts: { ...alert.facts, accounts, numbers: { held } } };
 }
 

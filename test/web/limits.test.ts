@@ -52,6 +52,7 @@ function twoClients(): Fleet {
     all: () => ['client=north', 'client=south'],
     of: tag,
     ofAccount: (name) => (name === 'shared' ? [] : [`client=${name}`]),
+    choicesOf: (name) => (name === 'shared' ? [] : [[`client=${name}`]]),
   };
   fleet.putAccount(account('north', { guardedElsewhere: [others], forecast: forecast() }));
   fleet.putAccount(account('south', { failingSince: now - hourMs, lastFailure: 'south is down' }));
@@ -365,4 +366,32 @@ test('an alert that a silence over several clients mutes shows as silenced', asy
   const { text } = await asked(`${server.url}/api/alerts`, bearer('tagged'));
   expect(JSON.parse(text).alerts).toMatchObject([{ title: 'amy', silenced: { by: 'the people who run Warmwarden' } }]);
   expect(text).toEqual(withoutSouth);
+});
+
+test('of a shared key it sees no more while none of the mailboxes of others is there', async () => {
+  const fleet = twoClients();
+  fleet.removeMailbox(othersShared.account, othersShared.id);
+  const missing = { rule: 'mailbox_missing', account: 'shared', email: 'x@south.example', fingerprint: 'x' } as const;
+  fleet.putAlert(alert({ ...missing, facts: { title: 'x@south.example is missing', sentences: [], numbers: {} } }));
+  const off = {
+    scope: { kind: 'account', account: 'shared' },
+    since: now,
+    until: null,
+    by: 'jo',
+    reason: 'south',
+  } as const;
+  fleet.putAlert(firing(writesOffCondition(off, null, { command: 'warmwarden', rules: defaultRuleSettings })));
+  const history = {
+    commands: async () => [command(1, [], 'south', { account: 'shared' })],
+    guardActions: async () => [],
+  };
+  const past = [...fleet.alerts()].map((one, id) => ({
+    id,
+    transition: { kind: 'resolved' as const, at: now, alert: one },
+  }));
+  await using server = await running({ history, transitions: async () => past }, fleet);
+  for (const path of ['/', '/alerts', '/activity', '/api/fleet', '/api/alerts', '/api/history']) {
+    const { status, text } = await asked(server.url + path, bearer('tagged'));
+    expect([path, status, text]).toEqual([path, 200, withoutSouth]);
+  }
 });

@@ -191,6 +191,7 @@ function fleetWithin(audience: Audience, words: PartFacts & { readonly fleet: Fl
     all: () => [...ownTags].sort(),
     of: (mailbox) => whole.tags.of(mailbox),
     ofAccount: (account) => (seesAll(account) ? whole.tags.ofAccount(account) : []),
+    choicesOf: (account) => (seesAll(account) ? whole.tags.choicesOf(account) : []),
   };
   return part;
 }
