@@ -3,6 +3,7 @@
 
 import type { AccountWatch } from '../account/account-watch.ts';
 import { aboveMaximum, type PersonsChange, refusalOf } from '../account/record/persons.ts';
+import { concerns } from '../alerts/rules/finding-rules.ts';
 import {
   type Action,
   alreadySo,
@@ -18,7 +19,7 @@ import { type CommandOutcome, failed, invalid, type Requester } from '../core/op
 import type { WarmupMode } from '../core/policy.ts';
 import type { EpochMs } from '../core/time.ts';
 import { actionText, campaignsUntouched, rateText } from '../core/wording/explain.ts';
-import { counted, momentText, spanText } from '../core/wording/phrases.ts';
+import { counted, firstText, momentText, spanText } from '../core/wording/phrases.ts';
 import type { CommandRooms } from './audit.ts';
 import { type Commands, type OperationRequest, type ReadyCommand, settingNames } from './command-requests.ts';
 
@@ -60,7 +61,7 @@ export function mailboxCommands(
     const now = targetSettings ? [settingsNow(mailbox, targetSettings)] : [targetLimitOf(mailbox)];
     return {
       plan: {
-        effect: [effectOf(mailbox, wanted), ...readOnlyKeys([mailbox], fleet)],
+        effect: [effectOf(mailbox, wanted), ...openTroubles(mailbox, wanted, fleet), ...readOnlyKeys([mailbox], fleet)],
         about: [
           account,
           id,
@@ -122,6 +123,22 @@ function settingsNow({ warmup }: MailboxState, wanted: WarmupSettings): string {
   const config = warmup?.answer.config;
   const names = Object.keys(wanted) as (keyof WarmupSettings)[];
   return settingsText(Object.fromEntries(names.map((name) => [name, config?.[name] ?? null])));
+}
+
+const troublesNamed = 3;
+
+/** Returns a sentence that names the firing alerts about a mailbox whose warm-up is resumed, its domain and its IP address. */
+export function openTroubles(
+  mailbox: MailboxState,
+  { kind }: MailboxChange,
+  fleet: Pick<Fleet, 'alertsAbout' | 'wideAlerts'>,
+): readonly string[] {
+  if (kind !== 'resume') return [];
+  const shared = [...fleet.wideAlerts()].filter((alert) => concerns(alert, mailbox));
+  const titles = [...fleet.alertsAbout(mailbox), ...shared]
+    .filter(({ status, severity }) => status === 'firing' && severity !== 'info')
+    .map(({ facts }) => facts.title);
+  return titles.length === 0 ? [] : [`Alerts are still firing: ${firstText(titles, troublesNamed)}.`];
 }
 
 export function readOnlyKeys(mailboxes: readonly MailboxState[], fleet: Pick<Fleet, 'account'>): readonly string[] {

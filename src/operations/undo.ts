@@ -16,7 +16,7 @@ import { isWarmupMode } from '../core/policy.ts';
 import { type EpochMs, secondMs } from '../core/time.ts';
 import type { Claim } from '../core/verdict.ts';
 import { sentence } from '../core/wording/explain.ts';
-import { countedOf, firstText, momentText } from '../core/wording/phrases.ts';
+import { counted, countedOf, firstText, momentText } from '../core/wording/phrases.ts';
 import type { CommandRooms } from './audit.ts';
 import type { Command } from './command-requests.ts';
 import {
@@ -25,6 +25,7 @@ import {
   effectOf,
   type MailboxChange,
   nothingDone,
+  openTroubles,
   readOnlyKeys,
   type WatchOf,
 } from './mailbox-commands.ts';
@@ -107,7 +108,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): Command<'und
     const left = othersChanged(confirmed, numbers, ours);
     if (ours.length === 0) {
       const nothing = `Nothing to undo: no change that Warmwarden made by itself since ${when} is still in force.`;
-      return noChange(nothing, ...left);
+      return noChange(nothing, ...olderText(fleet), ...left);
     }
     const refusals = ours.map(({ mailbox, steps: [first] }) => (first ? refusalOf(rooms, mailbox, first) : null));
     const refused = new Set(refusals.filter((one) => one !== null));
@@ -115,7 +116,9 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): Command<'und
     const mailboxes = ours.map(({ mailbox }) => mailbox);
     const effect = ours.flatMap(({ mailbox, steps }, index) =>
       refusals[index] === null
-        ? steps.map((step) => (step ? effectOf(mailbox, step) : noWayBack(mailbox, command)))
+        ? steps.flatMap((step) =>
+            step ? [effectOf(mailbox, step), ...openTroubles(mailbox, step, fleet)] : noWayBack(mailbox, command),
+          )
         : [],
     );
     return {
@@ -128,6 +131,16 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): Command<'und
       carryOut: () => undoAll(ours, left, { fleet, world, carryOut, request }),
     };
   };
+}
+
+/** Returns a sentence about the changes in force, all from before the asked time. */
+function olderText(fleet: Pick<CommandRooms['fleet'], 'mailboxes'>): readonly string[] {
+  const changed = [...fleet.mailboxes()].filter(({ memory }) => memory?.claim);
+  const paused = changed.filter(({ memory }) => memory?.claim?.kind === 'pause').length;
+  if (changed.length === 0) return [];
+  const are = changed.length === 1 ? 'mailbox is' : 'mailboxes are';
+  const resumes = paused === 0 ? '' : `, and would resume ${counted(paused, 'paused warm-up')}`;
+  return [`${changed.length} ${are} still changed from before: a longer time undoes that${resumes}.`];
 }
 
 /** Changes that take back what Warmwarden did to a mailbox since a moment, and the numbers that people set. */

@@ -86,7 +86,7 @@ export function selectBox(mailbox: { readonly account: string; readonly id: stri
   return html`<input class="do" type="checkbox" form="selection" name="mailbox" value="${key}" aria-label="Select ${label}">`;
 }
 
-export const undoLink = doLink(undoPath, 'Undo what Warmwarden did');
+export const undoLink = doLink(undoPath, 'Undo the last hour');
 export const addSilenceLink = doLink(silencePath({}, silenceLasts), 'Add a silence');
 
 export function emergencyStopLink(isStopped: boolean): Markup {
