@@ -180,7 +180,6 @@ const examples = [
   'warmwarden silence add --rule dns_failing --for 4h --reason "DNS moves"',
   'warmwarden silence list',
   'warmwarden silence expire ID',
-  'warmwarden store stats',
   'warmwarden store check',
   'warmwarden store backup /backup/warmwarden-$(date +%F).db',
   'warmwarden store copy --from sqlite:./data/warmwarden.db',

@@ -1,4 +1,4 @@
-// `warmwarden store stats|check|backup|copy`: work on the store itself, also while a daemon runs; a file only on its
+// `warmwarden store check|backup|copy`: work on the store itself, also while a daemon runs; a file only on its
 // own machine.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -11,7 +11,7 @@ import { Ledger } from '../store/ledger.ts';
 import { systemClock } from '../world/world.ts';
 import { findStore } from './configuration.ts';
 import { CommandError } from './errors.ts';
-import { type Answers, type ConfigOptions, configOption, jsonOption, printJson } from './options.ts';
+import { type ConfigOptions, configOption, jsonOption, printJson } from './options.ts';
 import { bytesText, printLines, tableLines } from './terminal.ts';
 
 interface CopyOptions extends ConfigOptions {
@@ -22,10 +22,7 @@ interface CopyOptions extends ConfigOptions {
 export function storeCommand(): Command {
   const part = (name: string) => new Command(name).addOption(configOption()).addOption(jsonOption());
   return new Command('store')
-    .description(
-      'show the size of the store, check it, back it up, or copy it to PostgreSQL; on the machine that has it',
-    )
-    .addCommand(part('stats').description('show how large the store is, by table').action(stats))
+    .description('check the store, back it up, or copy it to PostgreSQL; on the machine that has it')
     .addCommand(
       part('check')
         .description('read the whole store and report what is damaged; exits with 1 if anything is')
@@ -44,27 +41,6 @@ export function storeCommand(): Command {
         .option('--to <url>', 'postgres://USER@HOST:5432/DATABASE; default: the store of the configuration')
         .action(copy),
     );
-}
-
-async function stats({ config, json = false }: ConfigOptions): Promise<void> {
-  const place = findStore(config);
-  const ledger = await Ledger.at(place);
-  const { bytes, walBytes, freeBytes, tables } = await ledger.sizes().finally(() => ledger.close());
-  const size = { bytes, wal_bytes: walBytes, unused_bytes: freeBytes };
-  const answer = { file: nameOf(place), ...size, tables: [...tables] };
-  if (json) return void printJson('store stats', answer);
-  const numbers = ['SIZE', 'ROWS'];
-  const rows = answer.tables.map((one) => [bytesText(one.bytes), one.rows.toLocaleString('en-US'), one.table]);
-  printLines([summaryOf(answer), '', ...tableLines({ titles: [...numbers, 'TABLE'], rows, numbers })]);
-}
-
-function summaryOf(answer: Answers['store stats']): string {
-  const { file, bytes, wal_bytes: wal, unused_bytes: unused } = answer;
-  const space =
-    wal === null
-      ? `${bytesText(bytes)}, of which about ${bytesText(unused)} are rows that PostgreSQL has not cleaned up yet`
-      : `${bytesText(bytes)}, of which ${bytesText(unused)} are unused; its write-ahead log beside it takes ${bytesText(wal)} more`;
-  return `${file}: ${space}.`;
 }
 
 async function check({ config, json = false }: ConfigOptions): Promise<void> {

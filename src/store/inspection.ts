@@ -1,9 +1,8 @@
-// Size and soundness of a whole store, for commands. Both reads run in a process of their own, because they
-// take a long time.
+// Soundness of a whole store, for commands: readable JSON, and rows that are consistent with one another. The check runs
+// in a process of its own, because it takes a long time.
 import { sql } from 'kysely';
 import { sentence } from '../core/wording/explain.ts';
 import type { DamagedRowError, RowKey } from './failure.ts';
-import { sizeOf } from './file/place.ts';
 import { parsed } from './rows.ts';
 import { type Db, jsonColumns, keyOf, type Tables } from './schema/tables.ts';
 
@@ -11,67 +10,8 @@ export interface ReadableDatabase {
   readonly db: Db;
   readonly sentence: (error: unknown) => Error;
   readonly schema: () => Promise<number>;
-  readonly sizes: () => Promise<StoreSizes>;
   readonly problems: () => Promise<readonly string[]>;
 }
-
-export interface TableSize {
-  readonly table: string;
-  readonly bytes: number;
-  readonly rows: number;
-}
-
-export interface StoreSizes {
-  readonly bytes: number;
-  /** Null on PostgreSQL. */
-  readonly walBytes: number | null;
-  /** Bytes that are reused before the store grows. On PostgreSQL an estimate. */
-  readonly freeBytes: number;
-  readonly tables: readonly TableSize[];
-}
-
-/** Counts pages, not the file's size: pages that are only in the WAL belong to tables, too. */
-export async function fileSizes(db: Db, file: string): Promise<StoreSizes> {
-  const number = async (pragma: string) => {
-    const { rows } = await sql<Record<string, number>>`PRAGMA ${sql.raw(pragma)}`.execute(db);
-    return rows[0]?.[pragma] ?? 0;
-  };
-  const pageBytes = await number('page_size');
-  const { rows } = await sql<{ table: string; bytes: number }>`
-    SELECT s.tbl_name AS "table", sum(d.pgsize) AS bytes FROM dbstat d JOIN sqlite_schema s ON s.name = d.name
-    WHERE d.aggregate = TRUE AND s.tbl_name NOT LIKE 'sqlite_%' GROUP BY 1 ORDER BY 2 DESC, 1`.execute(db);
-  return {
-    bytes: (await number('page_count')) * pageBytes,
-    walBytes: sizeOf(`${file}-wal`),
-    freeBytes: (await number('freelist_count')) * pageBytes,
-    tables: await tableSizes(db, rows),
-  };
-}
-
-export async function serverSizes(db: Db): Promise<StoreSizes> {
-  const { rows } = await sql<{ table: string; bytes: number; dead: number }>`
-    SELECT relname AS "table", pg_total_relation_size(relid) AS bytes,
-      (pg_total_relation_size(relid) * n_dead_tup / greatest(n_live_tup + n_dead_tup, 1))::bigint AS dead
-    FROM pg_stat_user_tables WHERE schemaname = current_schema() ORDER BY 2 DESC, 1`.execute(db);
-  const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
-  return {
-    bytes: sum(rows.map(({ bytes }) => bytes)),
-    walBytes: null,
-    freeBytes: sum(rows.map(({ dead }) => dead)),
-    tables: await tableSizes(db, rows),
-  };
-}
-
-async function tableSizes(db: Db, tables: readonly Omit<TableSize, 'rows'>[]): Promise<readonly TableSize[]> {
-  const counted: TableSize[] = [];
-  for (const { table, bytes } of tables) {
-    const { rows } = await sql<{ count: number }>`SELECT count(*) AS count FROM ${sql.table(table)}`.execute(db);
-    counted.push({ table, bytes, rows: Number(rows[0]?.count ?? 0) });
-  }
-  return counted;
-}
-
-// A sound store: readable JSON, and rows that are consistent with one another.
 
 export const namedAtMost = 20;
 const rowsARead = 200;

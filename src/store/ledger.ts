@@ -4,7 +4,7 @@ import { nameOf, type StorePlace } from '../core/store-failure.ts';
 import { failureOf, StoreError } from './failure.ts';
 import { connectReadOnly, storeError } from './file/connection.ts';
 import { absenceOf } from './file/place.ts';
-import { fileSizes, namedAtMost, type ReadableDatabase, rowProblems, type StoreSizes } from './inspection.ts';
+import { namedAtMost, type ReadableDatabase, rowProblems } from './inspection.ts';
 import { refuseNewer, schemaOf, schemaVersion } from './schema/migrations.ts';
 import type { Db } from './schema/tables.ts';
 
@@ -25,7 +25,6 @@ export class Ledger {
       db,
       sentence: (error) => storeError(path, error),
       schema: () => schemaOf(db),
-      sizes: () => fileSizes(db, path),
       problems: () => fileProblems(db),
     });
   }
@@ -40,12 +39,16 @@ export class Ledger {
     await this.#database.db.destroy();
   }
 
-  sizes(): Promise<StoreSizes> {
-    return this.#read(() => this.#database.sizes());
-  }
-
-  problems(): Promise<readonly string[]> {
-    return this.#read(() => this.#database.problems());
+  async problems(): Promise<readonly string[]> {
+    if (await this.isEarlier())
+      throw new StoreError(
+        `The store ${this.#name} was written by an earlier version of Warmwarden: start the daemon once to upgrade it.`,
+      );
+    try {
+      return await this.#database.problems();
+    } catch (error) {
+      throw this.#database.sentence(error);
+    }
   }
 
   /** Rejects if a newer version wrote the store, or if it can't be read. */
@@ -54,18 +57,6 @@ export class Ledger {
       const schema = await this.#database.schema();
       refuseNewer(schema);
       return schema < schemaVersion;
-    } catch (error) {
-      throw this.#database.sentence(error);
-    }
-  }
-
-  async #read<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (await this.isEarlier())
-      throw new StoreError(
-        `The store ${this.#name} was written by an earlier version of Warmwarden: start the daemon once to upgrade it.`,
-      );
-    try {
-      return await work();
     } catch (error) {
       throw this.#database.sentence(error);
     }

@@ -79,7 +79,6 @@ const table: readonly Row[] = [
   { words: 'silence add', args: ['--rule', 'dns_*', '--for', '1h', ...reason], wrong: reason, alone: 1, changes: true },
   { words: 'silence list', alone: 1 },
   { words: 'silence expire', args: ['SILENCE', ...reason], wrong: [], alone: 1, changes: true },
-  { words: 'store stats', alone: 1, store: true },
   { words: 'store check', alone: 1, store: true },
   { words: 'store backup', args: ['BACKUP'], wrong: [], alone: 1, store: true },
   { words: 'store copy', args: toPostgres, alone: 1, elsewhere: true },

@@ -1,4 +1,4 @@
-// `warmwarden store` with a PostgreSQL store: sizes, growth and soundness from the database, and what PostgreSQL does itself.
+// `warmwarden store` with a PostgreSQL store: soundness, and what PostgreSQL does itself.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
@@ -20,7 +20,6 @@ async function open(workplace: Workplace) {
   const config = workplace.configure({
     accounts: [{ name: 'agency', base_url: 'http://127.0.0.1:1', api_key: 'sk_live_x' }],
     store: { url, tls: 'off', password: 'hush-of-postgres' },
-    retention: { changes: '10d' },
   });
   const run = async (...args: string[]) => {
     const { stdout, stderr, code } = await commandLine(['store', ...args, '--config', config]);
@@ -35,24 +34,6 @@ async function open(workplace: Workplace) {
 const changes = (rows: number, at: number) =>
   `INSERT INTO changes (account, mailbox_id, at, change)
     SELECT 'a', 'm', ${at}, json_build_object('text', repeat(md5(n::text), 30))::text FROM generate_series(1, ${rows}) n`;
-
-test('stats say what each table takes', async () => {
-  using workplace = new Workplace();
-  const { run, query } = await open(workplace);
-  await query(changes(500, Date.now()));
-  const { code, stderr, stdout } = await run('stats', '--json');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const answer = JSON.parse(stdout);
-  const [largest] = answer.tables;
-  expect(largest).toMatchObject({ table: 'changes', rows: 500 });
-  expect(answer).toMatchObject({ wal_bytes: null, bytes: expect.any(Number) });
-  expect(answer.tables.map(({ table }: { table: string }) => table)).toContain('fence');
-  const said = (await run('stats')).stdout;
-  expect(said).toMatch(
-    /^postgres:\/\/\S+: [\d.]+ \w+, of which about [\d.]+ \w+ are rows that PostgreSQL has not cleaned up yet\.$/m,
-  );
-  expect(said).toMatch(/^ *\d+ KB +500 +changes$/m);
-});
 
 test('check reads all rows, names what is damaged and what does not fit, and exits with 1 then', async () => {
   using workplace = new Workplace();

@@ -1,8 +1,8 @@
-// `warmwarden store`: sizes, soundness, and a backup that a daemon starts on.
+// `warmwarden store`: soundness, and a backup that a daemon starts on.
 import { closeSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { backUp } from '../../src/store/file/backup.ts';
 import { Store } from '../../src/store/store.ts';
@@ -17,7 +17,7 @@ function place() {
   const path = join(folder, 'warmwarden.db');
   const config = join(folder, 'config.yaml');
   const account = '{name: agency, base_url: "http://127.0.0.1:1", api_key: sk_live_x}';
-  writeFileSync(config, `accounts: [${account}]\nstore: {url: "sqlite:${path}"}\nretention: {changes: 10d}\n`);
+  writeFileSync(config, `accounts: [${account}]\nstore: {url: "sqlite:${path}"}\n`);
   const run = async (...args: string[]) => {
     const { stdout, stderr, code } = await commandLine(['store', ...args, '--config', config]);
     return { stdout, stderr, code };
@@ -114,20 +114,4 @@ test('a store that is sound is said to be, and what is damaged is named', async 
     1,
     expect.stringContaining('The file is damaged'),
   ]);
-});
-
-test('stats say what each table takes, with what is only in the WAL', async () => {
-  const { path, run } = place();
-  const open = await Store.open(path, Date.now());
-  onTestFinished(() => open.close());
-  fill(path, 400, Date.now());
-  const answer = JSON.parse((await run('stats', '--json')).stdout);
-  const sum = answer.tables.reduce((all: number, { bytes }: { bytes: number }) => all + bytes, 0);
-  expect(statSync(path).size).toBeLessThan(sum);
-  expect(answer.bytes).toBeGreaterThanOrEqual(sum);
-  expect(answer).toMatchObject({
-    file: path,
-    tables: expect.arrayContaining([{ table: 'changes', bytes: expect.any(Number), rows: 400 }]),
-  });
-  expect((await run('stats')).stdout).toMatch(/^ *\d+ KB +400 +changes$/m);
 });

@@ -183,21 +183,6 @@ const trouble = z
   .meta({ id: 'trouble', description: 'What happened in a simulator.' });
 
 const storeFile = text.describe('The file, or the address of the PostgreSQL database without a password.');
-const storeStats = z.strictObject({
-  file: storeFile,
-  bytes: count,
-  wal_bytes: count.nullable().describe('Of the write-ahead log beside the file; null on PostgreSQL.'),
-  unused_bytes: count.describe(
-    'Within the file; used again before it grows. On PostgreSQL about what rows take that it has not cleaned up yet.',
-  ),
-  tables: listOf(
-    z.strictObject({
-      table: text,
-      bytes: count.describe('With its indexes.'),
-      rows: count,
-    }),
-  ).describe('The largest first.'),
-});
 
 /** Shapes by the words of the command. */
 export const shapes = {
@@ -233,7 +218,6 @@ export const shapes = {
   'silence add': outcome,
   'silence list': silencesAnswer.omit({ next_cursor: true }),
   'silence expire': outcome,
-  'store stats': storeStats,
   'store check': z.strictObject({ file: storeFile, sound: z.literal(true).describe('Damage is an error instead.') }),
   'store backup': z.strictObject({ file: text, bytes: count, took_seconds: number }),
   'store copy': z.strictObject({

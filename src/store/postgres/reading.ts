@@ -5,9 +5,9 @@ import pg from 'pg';
 import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
 import { minuteMs } from '../../core/time.ts';
 import { StoreError } from '../failure.ts';
-import { type ReadableDatabase, rowProblems, serverSizes } from '../inspection.ts';
+import { type ReadableDatabase, rowProblems } from '../inspection.ts';
 import { schemaOf, schemaVersion } from '../schema/migrations.ts';
-import type { Db, Tables } from '../schema/tables.ts';
+import type { Tables } from '../schema/tables.ts';
 import { clientConfig, poolOf, reached, readerConfig, StoreDialect, tolerant } from './connection.ts';
 import { damageSaid, postgresError } from './failure.ts';
 import { hasStore, isReady } from './setup.ts';
@@ -19,21 +19,22 @@ export async function readPostgres(named: PostgresPlace): Promise<ReadableDataba
   const reader = (withinMs?: number) =>
     new Kysely<Tables>({ dialect: new StoreDialect({ pool: poolOf(readerConfig(place, withinMs), 1) }) });
   const db = reader();
-  const patiently = async <Value>(read: (patient: Db) => Promise<Value>) => {
-    const patient = reader(wholeTableMs);
-    return read(patient).finally(() => patient.destroy());
-  };
   return {
     db,
     sentence: (error: unknown) => postgresError(place, error),
-    sizes: () => patiently(serverSizes),
     // Indexes are not checked: pg_amcheck does this. The check ends at the first data that PostgreSQL can't read.
-    problems: () =>
-      patiently(rowProblems).catch((error: unknown) => {
+    problems: async () => {
+      const patient = reader(wholeTableMs);
+      try {
+        return await rowProblems(patient);
+      } catch (error) {
         const said = damageSaid(place, error);
         if (said === null) throw error;
         return [`The database is damaged: ${said}.`];
-      }),
+      } finally {
+        await patient.destroy();
+      }
+    },
     schema: async () => {
       if (!(await hasStore(db)))
         throw new StoreError(
