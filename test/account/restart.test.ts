@@ -106,15 +106,6 @@ test('a planned action whose mailbox a person paused while the daemon was down i
   expect([duty.posts().length - before, duty.reason()]).toEqual([0, 'already_paused']);
 });
 
-test('a quiet restart after a confirmed action neither acts nor tells again', async () => {
-  await using duty = await goOnDuty({ poll: calmPoll });
-  await duty.until(() => duty.action()?.state === 'confirmed');
-  await duty.restart({ pauseMs: 20 * minuteMs });
-  await duty.run(2 * hourMs);
-  expect([duty.posts().length, duty.mailbox()?.memory?.claim?.kind]).toEqual([1, 'recovery']);
-  expect(new Set(await duty.notified())).toEqual(new Set(['event guard_acted confirmed']));
-});
-
 test('waits between tries go on after a restart: the second try is not made early', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
   duty.meddleWithPosts(() => 'swallow');
