@@ -77,7 +77,7 @@ test('the circuit breaker is defined with the numbers of the policy', () => {
       "a tenth of an API's running mailboxes",
       `at least ${minMailboxes}, at most ${maxMailboxes}`,
       `on ${minDomains} or more domains`,
-      `After ${windowMs / minuteMs} minutes, on fresh data, it acts by itself`,
+      `After ${windowMs / minuteMs} minutes, on fresh data, it acts`,
       'emergencies too',
     ])
       expect(line.toLowerCase()).toContain(said.toLowerCase());

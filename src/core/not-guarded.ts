@@ -71,6 +71,13 @@ export function listUnreadOf(account: AccountState, now: EpochMs): ReadFailure |
   return { since: watchedSince, detail: listFailing?.detail ?? 'the API has not answered it yet' };
 }
 
+/** `detail`: the last failure. An API that limits requests has no fault of its own. */
+export function listUnreadAdvice(detail: string): string {
+  return detail.includes('too many requests')
+    ? 'Look for another tool that uses the same key.'
+    : 'Ask the warm-up service why GET /v1/mailboxes fails.';
+}
+
 const askService = 'Ask the warm-up service what your plan and key allow.';
 
 /** An account can have several causes at once; the outage of its API hides what only an answer can tell. */
@@ -88,7 +95,7 @@ function findings(state: AccountState, now: EpochMs): Partial<Record<NotGuardedC
     'list unread': listUnread && {
       ...listUnread,
       why: `its mailbox list can't be read (${listUnread.detail})`,
-      advice: 'Ask the warm-up service why GET /v1/mailboxes is refused.',
+      advice: listUnreadAdvice(listUnread.detail),
     },
     'nothing judged': unjudged && { ...unjudged, why: `${noneJudged} (${unjudged.detail})`, advice: askService },
     'list unrecorded': unrecorded && {

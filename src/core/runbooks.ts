@@ -43,12 +43,12 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'list unread',
         means: 'Since the start, the API has refused the mailbox list.',
-        todo: 'Ask the warm-up service why.',
+        todo: 'After a 429, look for another tool that uses the key; otherwise ask the warm-up service.',
       },
       {
         cause: 'mailbox list',
         means:
-          'The list lost over a fifth of its mailboxes, or says that it is incomplete. Warmwarden watches the known ones, and treats none as removed for an hour.',
+          'The list lost over a fifth of its mailboxes, or says that it is incomplete. Warmwarden still guards the known ones, for an hour.',
         todo: 'Check in the warm-up service whether the mailboxes are there and whether the key can see them.',
       },
       {
@@ -65,7 +65,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       },
     ],
     done: 'Warmwarden changes nothing without data, and retries at growing intervals. Other accounts are not affected.',
-    todo: 'Until then, watch the bounces of the account in the warm-up service, and pause mailboxes there.',
+    todo: 'Meanwhile, watch the bounces of the account in the warm-up service, and pause mailboxes there.',
   },
   crashed: {
     means:
@@ -80,7 +80,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         cause: 'switch to recovery',
         severity: 'warning',
         means: 'The bounce rate exceeded the limit of the mode.',
-        todo: 'Look for the cause: list, content, DNS. Warmwarden restores the mode when the mailbox is clean.',
+        todo: 'Look for the cause by day: list, content, DNS. The mode comes back by itself, after at least 7 days and enough clean emails.',
       },
       {
         cause: 'switch to recovery',
@@ -95,7 +95,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'Clean the list, then run `warmwarden resume MAILBOX`.',
       },
     ],
-    todo: '`warmwarden explain MAILBOX` shows the history. Campaigns keep sending: stop those yourself if they should stop, too.',
+    todo: '`warmwarden explain MAILBOX` shows the history. Campaigns keep sending: stop those yourself.',
   },
   restored: {
     means:
@@ -105,8 +105,8 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   guard_held: {
     means:
       'Many mailboxes need an action at once: a mailbox provider or wrong data is the likely cause. The circuit breaker holds all further actions under this API, emergencies too. Another message follows at 2, 4, 8 and so on held mailboxes, and for each emergency.',
-    done: 'Nothing on the held mailboxes. From the time in the message, on fresh data, Warmwarden acts on the worst first, on a tenth of the fleet every 15 minutes. If it had judged most of these mailboxes at most twice, it waits for you.',
-    todo: 'Compare the counts in the message with those in the warm-up service. Real bounces: `warmwarden breaker apply`. Wrong data: `warmwarden breaker discard`, then only new bounces count. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
+    done: 'Nothing on the held mailboxes. From the time in the message, on fresh data, Warmwarden acts on at most a tenth of the fleet per 15 minutes, the worst first. If it had read most of them once or twice, it waits for you.',
+    todo: 'Compare the counts with those in the warm-up service. Real bounces: `warmwarden breaker apply`. Wrong data: `warmwarden breaker discard`: these bounces no longer count, only new ones. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
   },
   protection_off: {
     means:
@@ -218,7 +218,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         severity: 'critical',
         means:
           'Enforcement or writes are off, the key is read-only, `on_breach` is alert, or the status is unknown. The message says NO ACTION TAKEN.',
-        todo: 'Switch the mailbox to recovery mode, or pause it, in the warm-up service. Or allow it: `warmwarden writes on`, `guard.enforce: true`, a key that can write.',
+        todo: 'Switch the mailbox to recovery mode, or pause it, in the warm-up service. Or allow it: the `writes on` command in the message, `guard.enforce: true`, a key that can write.',
       },
       {
         cause: 'too few, in recovery mode',
@@ -240,7 +240,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
   },
   shared_bounces: {
-    means: 'Many mailboxes bounce together. Warmwarden judges each one alone, and does not act on this.',
+    means: 'Many mailboxes bounce together. Each one has its own limit: this alert changes nothing.',
     cases: [
       {
         cause: 'a domain',
@@ -253,7 +253,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
           'In 2 days its bounce rate was twice that of the 28 days before, with 12 bounces more than usual, on 5 domains. It ends below 1.5 times.',
       },
     ],
-    todo: 'Look for a shared cause: DNS, blacklists, recipient lists, the status page of the warm-up service. Compare the counts there. If they are wrong: `warmwarden writes off --reason TEXT`.',
+    todo: 'Look for a shared cause: DNS, blacklists, recipient lists, the warm-up service. If the counts are wrong: `warmwarden writes off --reason TEXT`.',
   },
   sending_over_limit: {
     means:
@@ -261,7 +261,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Find out what sends: another tool, or a limit that somebody raised in the warm-up service. Lower it: `warmwarden limit MAILBOX EMAILS`. If the API ignores its own limit: `warmwarden pause MAILBOX`.',
   },
   mailbox_unwell: {
-    means: 'Two answers in a row show that something is wrong with a mailbox. Warmwarden guards it as usual.',
+    means: 'Two answers in a row show that something is wrong with a mailbox. Its bounces are still judged.',
     cases: [
       {
         cause: 'connection',
@@ -286,13 +286,13 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       'SPF, DKIM or DMARC of a domain failed in two checks. The alert ends when it passes for every mailbox of the domain.',
     cases: [
       {
-        cause: 'known words',
+        cause: 'bad record',
         severity: 'critical',
         means: 'The record fails.',
-        todo: 'Compare the records with what your mailbox provider asks for. Consider pausing the mailboxes of the domain.',
+        todo: 'Compare the records with what your mailbox provider asks for. Consider pausing the mailboxes.',
       },
       {
-        cause: 'unknown words',
+        cause: 'unknown word',
         severity: 'warning',
         means: 'The API uses words that are in no list of `api.dns_words`.',
         todo: 'Put the word into one of these lists.',

@@ -35,7 +35,7 @@ test.each([
     expect(titles.filter((title) => title.includes('no mailbox can be judged'))).toEqual([]);
     // Three polls of the warm-up were due by then.
     if (hours < 12) return;
-    expect(titles).toContain(`${broken.email}: not judged, because the warm-up cannot be read`);
+    expect(titles).toContain(`${broken.email}: NOT GUARDED, the warm-up cannot be read`);
     const table = await commandLine(['status', '--config', daemon.file]);
     expect([table.code, table.stdout]).toEqual([0, expect.stringMatching(new RegExp(`Not judged +${broken.email}`))]);
   },

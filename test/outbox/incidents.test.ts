@@ -5,6 +5,7 @@ import { graveAlerts } from '../../src/alerts/incidents.ts';
 import { traitOf } from '../../src/alerts/shared-cause.ts';
 import { accountOfKey, domainOf, idOfKey } from '../../src/core/mailbox.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { campaignsUntouched } from '../../src/core/wording/explain.ts';
 import { acted, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
 import { agency, collectorRig, midnight, type Rig, type Sent } from './collector-rig.ts';
@@ -35,7 +36,7 @@ test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, 
     'Warmwarden paused the warm-up of 1 mailbox.',
     'Also seen: reputation low (1).',
     'Read the bounce messages of one mailbox, and check the sending rules and the status page of google.',
-    'Campaigns keep sending: Warmwarden pauses the warm-up alone.',
+    campaignsUntouched,
   ]);
   expect(began?.message.incident?.worst[0]?.line).toMatch(
     /^acme\/box0@g3\.example: 4 bounces in 260 emails, warm-up paused/,

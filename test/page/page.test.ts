@@ -279,7 +279,7 @@ test.each(headlines)('the headline $name', async ({ fleet = calmFleet(), put, sa
 const adviceOf = async (fleet: Fleet) => JSON.parse(await read(fleet, '/api/fleet')).advice;
 const warned = 'The warning below can wait until morning.';
 const clean =
-  'Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.';
+  'Campaigns keep sending: stop those yourself. Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.';
 
 test.each([
   { of: 'a warning of no mailbox', claims: [], warning: true, says: `Nothing is urgent. ${warned}` },

@@ -3,7 +3,7 @@
 import type { Alert } from '../../core/alert.ts';
 import { defaultRuleSettings } from '../../core/alert-rules.ts';
 import type { AccountState, Forecast, MailboxName, MailboxState, SweepProgress } from '../../core/mailbox.ts';
-import { listUnreadOf } from '../../core/not-guarded.ts';
+import { listUnreadAdvice, listUnreadOf } from '../../core/not-guarded.ts';
 import { type EpochMs, elapsedMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { mendText, narrowAdvice, narrowText, slowText, sumText } from '../../core/wording/forecast.ts';
@@ -105,7 +105,7 @@ export function keyReadOnly({ name, keyWrites }: AccountState): Condition {
     firing: () => [
       `${name}: the API key is read-only, NO ACTION on breaches`,
       `The API refuses changes of mailboxes: the key of account ${name} can read, but not write.`,
-      'Warmwarden tries each change once, and again every hour.',
+      'Warmwarden tries each change again every hour.',
       'Give the key write permission in the warm-up service.',
     ],
     ended: () => [`${name}: the API key can write`],
@@ -124,7 +124,7 @@ function listNeverRead(account: AccountState, now: EpochMs, zone: string): Condi
       notGuarded(name, "its mailbox list can't be read"),
       `Warmwarden has not read the mailbox list of account ${name} since ${momentText(since, zone)}, and polls no mailbox without it.`,
       failure && sentence(withoutAdvice(failure.detail)),
-      'Ask the warm-up service why GET /v1/mailboxes fails.',
+      listUnreadAdvice(failure?.detail ?? ''),
     ],
     ended: () => [`${name}: the mailbox list can be read`],
   });
@@ -175,7 +175,7 @@ function listUnread({ name, listFailing, lastSuccessAt }: AccountState, now: Epo
       `Warmwarden has not been able to read the mailbox list of account ${name} since ${momentText(since, zone)}, although the API answers other requests.`,
       listFailing && sentence(listFailing.detail),
       'Warmwarden continues to guard the mailboxes that it knows. It does not see new ones.',
-      'Ask the warm-up service why GET /v1/mailboxes fails.',
+      listUnreadAdvice(listFailing?.detail ?? ''),
     ],
     ended: () => [`${name}: the mailbox list can be read again`],
   });
@@ -247,7 +247,7 @@ function shortageWords(account: string, shortage: ListShortage | null): Words {
   return [
     `${account}: the mailbox list is suddenly short`,
     `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that ${missing.length === 1 ? 'was' : 'were'} in it before: ${firstText(names, namesShown)}.`,
-    'Warmwarden keeps watching the missing mailboxes. If the list stays short for an hour, it treats them as removed.',
+    'Warmwarden still guards the missing mailboxes. If the list stays short for an hour, it treats them as removed, and guards them no longer.',
     'Check in the warm-up service whether the mailboxes are there and whether the key can still see them.',
   ];
 }

@@ -161,7 +161,7 @@ function overdueText(action: Action, zone: string): string {
 function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {
   if (kind !== 'recovery' || state !== 'confirmed' || !isWarmupMode(mode) || mode === 'recovery') return '';
   return restore.enabled
-    ? `Nothing to do now: Warmwarden sets it to ${mode} again after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
+    ? `Look for the cause by day. Warmwarden sets it to ${mode} again by itself, after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
     : 'Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.';
 }
 

@@ -13,7 +13,7 @@ import {
   verdictNumbers,
 } from '../../core/wording/explain.ts';
 import { bouncesText, countedOf, datesText, percentText } from '../../core/wording/phrases.ts';
-import { stopText, writesOnCommand } from '../../core/write-scope.ts';
+import { scopeText, stopText, writesOnCommand } from '../../core/write-scope.ts';
 import {
   type Condition,
   condition,
@@ -218,9 +218,10 @@ function adviceText(
 ): string {
   if (reason === 'unknown_status') return unknownWordAdvice(warmup?.answer.status ?? null);
   const change = wanted === 'pause' ? 'Pause the warm-up' : 'Set the mode to recovery';
-  const isStopped = policy.enforce && writesOff !== null;
-  const allow = isStopped ? `: \`${writesOnCommand(writesOff.scope, command)}\`` : '';
-  return `${change} in the warm-up service, or allow Warmwarden to act${allow}.`;
+  if (!policy.enforce || writesOff === null) return `${change} in the warm-up service, or allow Warmwarden to act.`;
+  const { scope } = writesOff;
+  const who = scope.kind === 'everything' ? 'ALL accounts' : scopeText(scope);
+  return `${change} in the warm-up service, or allow changes again, for ${who}: \`${writesOnCommand(scope, command)}\`.`;
 }
 
 function unknownWordAdvice(word: string | null): string {

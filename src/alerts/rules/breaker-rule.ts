@@ -56,10 +56,10 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
       breachText(breaker, context),
       `Held: ${namesText(ranked, context.verdictOf)}${others === 0 ? '' : `, and ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       atFirstSight
-        ? 'If you do nothing, Warmwarden does not act: it had judged most of these mailboxes at most twice.'
-        : `If you do nothing, Warmwarden acts from ${from}, if fresh data still shows the breach: on the worst first, and on a tenth of the fleet every 15 minutes.`,
+        ? 'If you do nothing, Warmwarden does not act: it had read most of these mailboxes once or twice.'
+        : `If you do nothing, Warmwarden acts from ${from}, if fresh data still shows the breach: on at most a tenth of the fleet per 15 minutes, the worst first.`,
       `Real bounces: \`${command} breaker apply\` ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
-      `Wrong data: \`${command} breaker discard\` drops the actions.`,
+      `Wrong data: \`${command} breaker discard\`: these bounces no longer count, only new ones.`,
     ],
     ended: () => [closedTitle(name)],
     numbers: () => ({

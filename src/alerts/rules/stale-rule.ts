@@ -62,7 +62,7 @@ function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
     firing: () =>
       lacks
         ? [
-            `${email}: not judged, because the warm-up cannot be read`,
+            `${email}: NOT GUARDED, the warm-up cannot be read`,
             verdict === null
               ? `Warmwarden has not read the warm-up since it first saw the mailbox on ${moment(firstSeenAt)}.`
               : `Warmwarden last judged the mailbox on ${moment(verdict.at)}. It has not read the warm-up since ${moment(warmup?.at ?? firstSeenAt)}.`,
@@ -70,7 +70,7 @@ function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
             'Check whether the API answers requests for the warm-up of this mailbox. The log has the last failure.',
           ]
         : [
-            `${email}: stale statistics`,
+            `${email}: NOT GUARDED, stale statistics`,
             (isStale || isOld) &&
               (stats === null
                 ? `Warmwarden has not read any statistics since it first saw the mailbox on ${moment(firstSeenAt)}.`

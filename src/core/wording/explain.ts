@@ -255,8 +255,8 @@ export function undoText(action: Action, command: string): string {
   return `To undo this: \`${command} mode ${name} ${before.mode ?? 'MODE'}\`, or in the warm-up service.`;
 }
 
-/** A pause stops the warm-up only; a person woken at night must know this. */
-export const campaignsUntouched = 'Campaigns keep sending: Warmwarden pauses the warm-up alone.';
+/** A pause stops only the warm-up: a person must stop the campaigns. */
+export const campaignsUntouched = 'Campaigns keep sending: stop those yourself.';
 
 /** Adds a full stop and a capital. */
 export function sentence(text: string): string {

@@ -20,6 +20,7 @@ import type { Ppm } from '../../core/policy.ts';
 import type { MailboxEntries, RecordedDecision } from '../../core/records.ts';
 import { dayMs, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
+import { campaignsUntouched } from '../../core/wording/explain.ts';
 import { counted, duration, numberText } from '../../core/wording/phrases.ts';
 import { actionWord, pausedText, unattendedText } from '../../core/wording/states.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
@@ -288,7 +289,7 @@ function mailboxAdvice(
         return 'Warmwarden has read newer statistics, but not the warm-up, so it has not judged them yet. The sentence above is about older ones.';
       return 'The guard cannot judge it, so Warmwarden does nothing. The sentence above says what is missing.';
     case 'paused_by_guard':
-      return 'The warm-up stays paused until a person resumes it. First find out where the bounces come from. Campaigns keep sending.';
+      return `${campaignsUntouched} The warm-up stays paused until a person resumes it: first find out where the bounces come from.`;
     case 'recovering':
       return `${nothing}${needing === 0 ? ': the' : '. The'} mailbox sends less, and the bounce limit of recovery mode applies. If its emails keep bouncing, Warmwarden pauses its warm-up.`;
     case 'over_limit':
