@@ -17,6 +17,7 @@ interface TokenOptions extends JsonOptions {
 
 const tokenBytes = 32;
 const roles = ['viewer', 'operator', 'scraper'];
+const closesPage = 'With the first token, the page asks everybody for one: you need one with --role operator.';
 
 export function tokenCommand(): Command {
   const make = new Command('new')
@@ -69,6 +70,7 @@ function newToken(name: string, options: TokenOptions): void {
     `To accept it, add these lines to the configuration, without the keys that it has already; then run \`${commandName} reload\`:`,
     '',
     ...lines,
+    ...(recipeKey || role === 'operator' ? [] : ['', closesPage]),
   ];
   process.stdout.write(`${said.join('\n')}\n`);
 }
