@@ -130,32 +130,23 @@ export function settingsFor(
   });
 }
 
-interface InForce {
-  readonly config: Config;
-  readonly settings: () => readonly Setting[];
-}
-
 /** The configuration in force, which a reload replaces and every loop reads each time. */
 export class LiveConfig {
-  #inForce: InForce;
+  #config: Config;
   /** Tags by mailbox, since routes and silences ask often. */
   readonly #tags = new Map<string, readonly string[]>();
 
-  constructor(inForce: InForce) {
-    this.#inForce = inForce;
+  constructor(config: Config) {
+    this.#config = config;
   }
 
-  replace(inForce: InForce): void {
-    this.#inForce = inForce;
+  replace(config: Config): void {
+    this.#config = config;
     this.#tags.clear();
   }
 
   get config(): Config {
-    return this.#inForce.config;
-  }
-
-  get settings(): readonly Setting[] {
-    return this.#inForce.settings();
+    return this.#config;
   }
 
   account(name: string): AccountConfig | undefined {

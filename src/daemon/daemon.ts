@@ -45,9 +45,7 @@ export async function startDaemon(source: ConfigSource, world: World, ways: Part
     end(why);
   };
   try {
-    const opened = await parts.scope((teardowns) =>
-      open(source.started, { world, startup, openStore, leaseLost }, teardowns),
-    );
+    const opened = await parts.scope((teardowns) => open(config, { world, startup, openStore, leaseLost }, teardowns));
     const crash = crashing(opened, parts, end);
     // The server starts first: messages link to the page, and an address in use must refuse the start.
     const served = await parts.scope((teardowns) => serve(config.server, { opened, startup }, teardowns));

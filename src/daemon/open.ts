@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { alertsOfMoves } from '../account/record/guards.ts';
 import type { Config } from '../config/config.ts';
-import type { ValidConfig } from '../config/load.ts';
 import { LiveConfig, policyOf } from '../config/mailbox-rules.ts';
 import { noAccount } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
@@ -46,10 +45,9 @@ export interface Origins {
 }
 
 /** Rejects with one sentence if the store is not available. */
-export async function open(started: ValidConfig, origins: Origins, teardowns: Teardowns): Promise<DaemonRooms> {
-  const { config } = started;
+export async function open(config: Config, origins: Origins, teardowns: Teardowns): Promise<DaemonRooms> {
   const { world, startup, openStore } = origins;
-  const live = new LiveConfig(started);
+  const live = new LiveConfig(config);
   const { clock, log } = world;
   const standby = new Standby(config, world);
   const lease = {

@@ -1,13 +1,11 @@
 // Serves the page, the metrics, the probes and the recipes over HTTP.
 import type { Config } from '../config/config.ts';
-import { originText, valueText } from '../config/settings.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import type { AnswerParts } from '../web/json/json-routes.ts';
 import { callersOf } from '../web/recipes/recipe-routes.ts';
 import { type RunningServer, startServer } from '../web/server.ts';
 import type { Teardowns } from '../world/loop.ts';
 import { version } from '../world/program.ts';
-import { formatPath } from '../world/schema/problem.ts';
 import type { DaemonRooms } from './open.ts';
 import { readinessOf, type Startup } from './readiness.ts';
 
@@ -41,10 +39,6 @@ export async function serve(
   };
   const server = await startServer({
     ...answers,
-    settings: () =>
-      live.settings.map(({ path, value, from }) => {
-        return { name: formatPath(path), value: valueText(value), from: originText(from) };
-      }),
     transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
     host,
     port,

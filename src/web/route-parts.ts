@@ -30,14 +30,6 @@ export interface AccessParts {
 
 export type PolicyOf = (mailbox: MailboxState) => Policy;
 
-export interface ShownSetting {
-  /** Name such as `guard.min_bounces` or `accounts[0].name`. */
-  readonly name: string;
-  readonly value: string;
-  /** Source: `default`, or a place such as `line 12`. */
-  readonly from: string;
-}
-
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
@@ -69,7 +61,6 @@ export interface RouteParts extends AccessParts {
   readonly policyOf: PolicyOf;
   readonly timeZone: () => string;
   readonly muteTimes: () => readonly MuteTime[];
-  readonly settings: () => readonly ShownSetting[];
   readonly recipes: RecipeRouteParts;
   readonly version: string;
 }

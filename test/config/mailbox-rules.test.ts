@@ -102,7 +102,7 @@ test('an account may have mailboxes with each tag that an override gives in plac
     { match: 'nobody@south.example', tags: ['client=south'], guard: {} },
   ];
   const accounts = [{ name: 'key', tags: ['client=a', 'slow'], overrides }];
-  const { tags } = new LiveConfig({ config: { accounts } as unknown as Config, settings: () => [] });
+  const { tags } = new LiveConfig({ accounts } as unknown as Config);
   expect(tags.choicesOf('key')).toEqual([['client=a', 'client=a', 'client=south'], ['slow']]);
   expect(tags.choicesOf('other')).toEqual([]);
 });

@@ -15,7 +15,7 @@ const waitMs = 10 * minuteMs;
 const place = new ConfigFolder();
 const account = `{name: agency, base_url: 'http://127.0.0.1:9', api_key: sk_live_1234, plan: pro}`;
 const rules = '{protection_off: {for: 10m}, config_wrong: {for: 10m}}';
-const load = () => place.accept(`accounts: [${account}]\nalerts: {rules: ${rules}}\n`);
+const load = () => place.accept(`accounts: [${account}]\nalerts: {rules: ${rules}}\n`).config;
 
 async function stage() {
   const { clock, fleet, store, rooms } = await openRooms();

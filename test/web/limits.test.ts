@@ -130,7 +130,6 @@ function running(changes: Partial<ServerOptions> = {}, fleet = twoClients()) {
       guardActions: async ({ before }) => (before ? [] : twoClients().recentActions()),
     },
     transitions: async (limit, before = 100) => transitions.filter(({ id }) => id < before).slice(0, limit),
-    settings: () => [{ name: 'alerts.channels[0].name', value: 'south-chat', from: 'conf.d/south.yaml' }],
     muteTimes: () => [{ name: 'south', timeZone: 'UTC', weekly: [] }],
     ready: () => ({ ready: false, reasons: ['account south is starting'] }),
     recipes: { service: recipeRunner(world), world, callerOf: () => null },
@@ -157,10 +156,7 @@ const judgements: readonly (readonly [RegExp, 'refused' | 'for anybody' | 'for a
   [/^POST \/(sign-in|sign-out)$/, 'for anybody'],
   [/^\w+ \/v1\//, 'for a key'],
   [/^GET \/api\/deliveries$/, 'refused'],
-  [
-    /^GET \/(recipes|recipes\/\{id\}|runs\/\{id\}.*|commands\/\{id\}|configuration|writes|breaker|mailboxes|deliveries)$/,
-    'refused',
-  ],
+  [/^GET \/(recipes|recipes\/\{id\}|runs\/\{id\}.*|commands\/\{id\}|writes|breaker|mailboxes|deliveries)$/, 'refused'],
   [/^POST \/(?!v1\/|sign-)/, 'refused'],
 ];
 

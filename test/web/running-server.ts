@@ -73,7 +73,6 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     timeZone: () => 'UTC',
     muteTimes: () => [],
     policyOf: () => defaultPolicy,
-    settings: () => [],
     operate: () => null,
     history: { commands: async () => [], guardActions: async () => [] },
     entries: { entriesOf: async () => ({ decisions: [], actions: [], changes: [] }) },

@@ -197,7 +197,7 @@ export class Reloader {
         moveMailboxes(rooms, { moves, accounts: config.accounts }, duties),
       );
       // The configuration is replaced in a turn of its own, so that no tick sees half of each.
-      await turns.take(async () => live.replace(loaded));
+      await turns.take(async () => live.replace(loaded.config));
       this.#inForce = loaded;
       duties.begin(config.accounts.filter(({ name }) => !duties.watchOf(name)));
     } catch (error) {

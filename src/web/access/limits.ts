@@ -101,7 +101,6 @@ function partsWithin(parts: RouteParts, limits: AlertMatch): RouteParts {
         transition: transition && transitionWithin(audience, transition, words),
       })),
     deliveries: async () => [],
-    settings: () => [],
     muteTimes: () => [],
     operate: () => null,
   };

@@ -41,12 +41,11 @@ const places = [
   ['/silences', 'Silences'],
   ['/budget', 'Budget'],
   ['/recipes', 'Recipes'],
-  ['/configuration', 'Configuration'],
   ['/runbooks', 'Runbooks'],
 ] as const;
 
-/** Views that show what is not a mailbox of one client. */
-const ofAll: readonly string[] = ['/recipes', '/configuration'];
+/** The view that shows what is not a mailbox of one client. */
+const ofAll = '/recipes';
 
 export function layout({ title, body, live, visitor, banner, commands = [], isMoving = false }: LayoutParts): Markup {
   const stream = live === null || live.still ? '' : html` data-events="/events"`;
@@ -67,7 +66,7 @@ export function layout({ title, body, live, visitor, banner, commands = [], isMo
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top"><div class="wrap">
 <a class="brand" href="/"><img src="/assets/icon.svg" alt="" width="24" height="24">Warmwarden</a>
-<nav class="places" aria-label="Views">${places.filter(([path]) => !visitor?.isLimited || !ofAll.includes(path)).map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
+<nav class="places" aria-label="Views">${places.filter(([path]) => !visitor?.isLimited || path !== ofAll).map(([path, name]) => html`<a href="${path}"${isHere(path, live) ? html` aria-current="page"` : ''}>${name}</a>`)}</nav>
 ${live ? clock(live) : ''}
 ${visitor?.signOutToken ? signOut(visitor.name, visitor.signOutToken) : ''}
 </div></header>

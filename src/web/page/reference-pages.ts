@@ -1,4 +1,4 @@
-// Reference pages: the configuration in force, the request budget, and the meaning of each alert.
+// Reference pages: the request budget, and the meaning of each alert.
 import { html } from 'hono/html';
 import { alertRules } from '../../core/alert-rules.ts';
 import type { AccountState, MailboxState, SweepProgress } from '../../core/mailbox.ts';
@@ -6,40 +6,10 @@ import { runbookOf } from '../../core/runbooks.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { mendText, slowText, sumText, sweepText } from '../../core/wording/forecast.ts';
 import { counted, numberText, spanText } from '../../core/wording/phrases.ts';
-import { compareKeys, type Key, oneOf, pageNumbered, upTo, whole } from '../query.ts';
+import { compareKeys, type Key, pageNumbered, whole } from '../query.ts';
 import { oldestPoll } from './parts/account-panels.ts';
-import { age, ago, type Markup, muted, pageLinks, prose, severityBadge, table, text } from './parts/elements.ts';
+import { age, ago, type Markup, pageLinks, prose, severityBadge, table, text } from './parts/elements.ts';
 import { place } from './place.ts';
-
-const settingsShown = 500;
-const settingParameters = { q: upTo(200), changed: oneOf('only') };
-
-export const configurationPlace = place('/configuration', settingParameters, ({ settings }, { q = '', changed }) => {
-  const changedOnly = changed === 'only';
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  const chosen = settings().filter(
-    ({ name, value, from }) =>
-      (!changedOnly || from !== 'default') &&
-      words.every((word) => name.toLowerCase().includes(word) || value.toLowerCase().includes(word)),
-  );
-  const rows = chosen
-    .slice(0, settingsShown)
-    .map(({ name, value, from }) => [
-      html`<code>${text(name)}</code>`,
-      html`<code>${text(value)}</code>`,
-      from === 'default' ? muted(from) : text(from),
-    ]);
-  const left = chosen.length - rows.length;
-  const body = html`<h1>Configuration in force</h1>
-<section class="panel" aria-label="Settings">
-<div class="bar"><form class="filter" role="search" action="/configuration" method="get"><label for="q">Filter</label>
-<input id="q" name="q" type="search" value="${q.trim()}" maxlength="200" autocomplete="off" data-key="/">
-<label><input type="checkbox" name="changed" value="only"${changedOnly ? html` checked` : ''}> only what is not the default</label>
-<button type="submit">Show</button></form></div>
-${rows.length === 0 ? html`<p class="muted">No setting matches.</p>` : table({ caption: 'Settings', className: 'settings', headings: ['Setting', 'Value', 'From'], rows })}
-${left > 0 && html`<p class="muted">${counted(left, 'more setting is', 'more settings are')} not shown: use the filter.</p>`}</section>`;
-  return { title: 'Configuration · Warmwarden', body };
-});
 
 export const runbooksPlace = place('/runbooks', {}, ({ world: { command } }) => {
   const items = alertRules.map((rule) => {

@@ -64,7 +64,6 @@ color:var(--tone);background:color-mix(in srgb,var(--tone) var(--tint),transpare
 .dense>li+li{margin-top:.3rem}
 .runbook{font-size:.82rem;color:var(--soft)}
 .rows{overflow-x:auto}
-.settings td,.settings th{padding:.3rem .6rem}
 progress{width:100%;accent-color:var(--blue)}
 .plain>li+li{margin-top:.8rem;padding-top:.8rem;border-top:1px solid var(--line)}
 .plain .line{justify-content:space-between}
