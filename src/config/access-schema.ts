@@ -8,7 +8,12 @@ const limitKeys = {
   accounts: optional(wordOrWords(pattern()), undefined, 'Role viewer: shows only these accounts: globs.'),
 };
 
-function refuseLimits({ role, tags, accounts }: Readonly<Record<string, unknown>>, refuse: Refuse): void {
+function refuseLimits(keys: Readonly<Record<string, unknown>>, refuse: Refuse): void {
+  const { role, tags, accounts } = keys;
+  // Elsewhere an empty value stands for the default, but here the default is the whole fleet.
+  for (const key of Object.keys(limitKeys))
+    if (key in keys && keys[key] === undefined)
+      refuse(key, 'is empty: write globs, or remove the key to show everything');
   if (role === 'viewer' || role === undefined) return;
   for (const [key, value] of Object.entries({ tags, accounts }))
     if (value !== undefined) refuse(key, 'is for the role viewer: no other role can be limited');
