@@ -254,13 +254,10 @@ function countsText({ transitions }: GroupMessage): string {
   return parts.join(' · ');
 }
 
-function titleLead({ kind, severity, transitions, incident, rule }: GroupMessage): string {
-  const word = capital(severity);
+function titleLead({ kind, severity, transitions, incident }: GroupMessage): string {
   if (kind === 'resolved') return !incident && transitions.every(({ brief }) => brief) ? briefLead : 'Resolved';
   if (kind === 'reminder') return `Still ${severity}`;
-  if (kind !== 'worsened') return word;
-  // A worsened failure of the store is the same outage with another cause, which needs another remedy.
-  return rule === 'store_failing' ? `New cause, ${severity}` : `Worse, ${severity}`;
+  return kind === 'worsened' ? `Worse, ${severity}` : capital(severity);
 }
 
 export interface PageAddresses {

@@ -7,7 +7,7 @@ import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { messageOf } from '../alerts/grouping.ts';
 import { type AlertRoute, channelsFor } from '../alerts/routing.ts';
-import { storeFailing, storeFingerprint, withBeginning, worsened } from '../alerts/rules/daemon-rules.ts';
+import { storeFailing, storeFingerprint, withBeginning } from '../alerts/rules/daemon-rules.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Alert, Transition } from '../core/alert.ts';
 import type { RuleSettings } from '../core/alert-rules.ts';
@@ -101,7 +101,6 @@ const whileFailingMs = 5_000;
 const unprovenMs = minuteMs;
 /** Time after a suspension: a query may have timed out while its answer waited. */
 const justAwakeMs = 15_000;
-const newCauseAfterMs = 30_000;
 /** Longest wait of a look for receivers, in real time: an attempt by email may take half an hour. */
 const lookWaitsMs = 10_000;
 /** Wait after a refusal, which blames the message. */
@@ -118,11 +117,6 @@ export class StoreWatch {
   #unprovenUntil = Number.NEGATIVE_INFINITY;
   #telling: Transition | null = null;
   #failures: number;
-  readonly #remedies = new Set<string>();
-  /** Newer remedy, and the monotonic time since which it applies. */
-  #newCause: { readonly remedy: string; readonly since: number } | null = null;
-  /** Names of channels that accepted an earlier cause of the same outage. */
-  readonly #informed = new Set<string>();
   readonly #notified = new Set<string>();
   /** Names of channels that do not want the message, or must not be tried twice. */
   readonly #settled = new Set<string>();
@@ -137,7 +131,7 @@ export class StoreWatch {
   }
 
   hasNotified(channel: string, { rule }: Alert): boolean {
-    return rule === 'store_failing' && (this.#notified.has(channel) || this.#informed.has(channel));
+    return rule === 'store_failing' && this.#notified.has(channel);
   }
 
   end(): void {
@@ -149,8 +143,7 @@ export class StoreWatch {
     const now = world.clock.now();
     await store.proveWritable(now).catch(() => {});
     await this.#takeOver();
-    const before = this.#firing();
-    const failure = this.#failure(before !== null);
+    const failure = this.#failure(this.#isFiring());
     store.keepStops(fleet.writesOff(now));
     const waitMs = this.#unprovenUntil - world.clock.monotonic();
     if (!failure && waitMs > 0) return Math.min(everyMs, waitMs);
@@ -166,7 +159,6 @@ export class StoreWatch {
     fleet.putAlerts(changes);
     if (begun || ended) this.#begin(begun ?? null);
     if (ended) recorded();
-    if (failure && before) this.#noteCause(before, failure);
     if (this.#telling) {
       await this.#keep(this.#telling.alert);
       await this.#tell(this.#telling);
@@ -176,9 +168,8 @@ export class StoreWatch {
     return fleet.storeFailure ? whileFailingMs : everyMs;
   }
 
-  #firing(): Alert | null {
-    const alert = this.#parts.fleet.alert(storeFingerprint);
-    return alert?.status === 'firing' ? alert : null;
+  #isFiring(): boolean {
+    return this.#parts.fleet.alert(storeFingerprint)?.status === 'firing';
   }
 
   /** Present failure. A failure that is over does not begin an outage. */
@@ -191,23 +182,6 @@ export class StoreWatch {
     const hasFailed = failures > this.#failures;
     this.#failures = failures;
     return seen && (isFiring || !seen.isOver || (hasFailed && !seen.untilWritten)) ? seen : null;
-  }
-
-  /** Notifies people once more if the outage gets a cause that needs another remedy. */
-  #noteCause(alert: Alert, failure: StoreFailure): void {
-    const { world } = this.#parts;
-    const { remedy, mayPass, isOver } = failure;
-    if (isOver) return;
-    if (mayPass || this.#remedies.has(remedy)) {
-      this.#newCause = null;
-      return;
-    }
-    const now = world.clock.monotonic();
-    if (this.#newCause?.remedy !== remedy) this.#newCause = { remedy, since: now };
-    if (now - this.#newCause.since < newCauseAfterMs) return;
-    const told = [...this.#informed, ...this.#notified];
-    this.#begin(worsened(alert, failure, world.clock.now()));
-    for (const channel of told) this.#informed.add(channel);
   }
 
   /** Takes over an outage that an earlier process announced, and announces its end. */
@@ -224,19 +198,11 @@ export class StoreWatch {
       this.#begin({ kind: 'firing', at: alert.firingAt ?? alert.since, alert });
       for (const channel of notified) this.#notified.add(channel);
     }
-    const goesOn = this.#firing();
-    if (!goesOn) return;
-    this.#unprovenUntil = world.clock.monotonic() + unprovenMs;
-    this.#remedies.add(goesOn.facts.sentences.at(-1) ?? '');
+    if (this.#isFiring()) this.#unprovenUntil = world.clock.monotonic() + unprovenMs;
   }
 
   #begin(telling: Transition | null): void {
     this.#telling = telling;
-    if (telling?.kind !== 'worsened') this.#remedies.clear();
-    const remedy = telling?.alert.facts.sentences.at(-1);
-    if (remedy !== undefined) this.#remedies.add(remedy);
-    this.#newCause = null;
-    this.#informed.clear();
     this.#kept = null;
     this.#notified.clear();
     this.#settled.clear();
@@ -291,7 +257,7 @@ export class StoreWatch {
     const pending = pendingDelivery(delivery, transition.at);
     const patience = { mayGoOn: () => !this.#isEnding, alwaysMs: 0 };
     const result = await guardedAttempt(channel, (signal) => channel.send(pending, signal), patience, log);
-    // The failure may have ended meanwhile, or have another cause.
+    // The failure may have ended meanwhile.
     if (transition !== this.#telling) return;
     const { kind } = result;
     if (kind === 'sent' || kind === 'accepted' || kind === 'unanswered') return void this.#notified.add(name);

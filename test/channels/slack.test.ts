@@ -152,8 +152,6 @@ test('worse, still and resolved read as such, alone and in a group', () => {
   const worse = { ...firing(named('bob@acme.example')), kind: 'worsened' } as const;
   const still = { ...firing(sampleAlert(2)), kind: 'reminder' } as const;
   expect(rendered([worse]).text).toBe('Worse, warning: bob@acme.example: stale');
-  const another = { ...worse, alert: { ...named('x'), rule: 'store_failing' } } as const;
-  expect(rendered([another]).text).toMatch(/^New cause, warning: x: /);
   expect(rendered([still]).text).toBe('Still warning: bob2@acme.example: stale statistics');
   const blocks = blocksOf(rendered([worse, still, resolved(sampleAlert(3))]));
   expect(blocks.slice(0, 3).map(({ text }) => text?.text.split(':')[0])).toEqual(['*Worse', '*Still', '*Resolved']);

@@ -104,32 +104,6 @@ test('a channel that is down when it begins gets the message when it is back, un
   expect([up.received.length, down.received.length]).toEqual([2, triedUntilTaken + 1]);
 });
 
-it('people are notified once of a cause that came later, when it lasts and needs a person', async ({
-  rig,
-  receiver,
-}) => {
-  const told = () => receiver.received.map(({ body }) => [JSON.parse(body).type, /Say \w+/.exec(body)?.[0]]);
-  const goesOn = async (said: string, remedy: string, forMs: number) => {
-    const key = said === 'away' ? 'away' : 'broken';
-    Object.assign(rig.store, { away: null, broken: null, remedy, [key]: new Error(said) });
-    await rig.clock.advance(forMs);
-  };
-  await goesOn('away', 'Say one', 5 * minuteMs);
-  await goesOn('gone', 'Say two', 20 * secondMs);
-  await goesOn('away', 'Say one', 5 * minuteMs);
-  expect(told()).toEqual([['alerts.firing', 'Say one']]);
-  await goesOn('gone', 'Say two', 5 * minuteMs);
-  await goesOn('away', 'Say three', 5 * minuteMs);
-  await goesOn('gone', 'Say two', 5 * minuteMs);
-  expect(told()).toEqual([
-    ['alerts.firing', 'Say one'],
-    ['alerts.worsened', 'Say two'],
-  ]);
-  Object.assign(rig.store, { away: null, broken: null });
-  await rig.clock.advance(2 * minuteMs);
-  expect(told().map(([type]) => type)).toEqual(['alerts.firing', 'alerts.worsened', 'alerts.resolved']);
-});
-
 it('after the process stood still, a lost connection is announced when it lasts for a quarter of a minute, and a full disk at once', async (at) => {
   const { rig } = at;
   const said = () =>

@@ -19,8 +19,6 @@ interface Failures {
   away: Error | null;
   /** Set, every write fails with it, as on a full disk. */
   full: Error | null;
-  /** What a person is to do. */
-  remedy: string;
 }
 
 export interface TestStore extends Store, Failures {
@@ -58,7 +56,7 @@ export function testStore(path = newFile()): TestStore {
     failureOf: (error) => {
       const untilWritten = error === store.away;
       const { message: said } = error as Error;
-      return { said, remedy: store.remedy, lasting: false, untilWritten, mayPass: untilWritten };
+      return { said, remedy: 'Free space on the disk.', lasting: false, untilWritten, mayPass: untilWritten };
     },
     ...{ lease: ownLease, fileCare: null, note, warnings: [], news: [] },
     forCaller: (error) => error,
@@ -69,7 +67,7 @@ export function testStore(path = newFile()): TestStore {
       await close();
     },
   };
-  const failures: Failures = { broken: null, away: null, full: null, remedy: 'Free space on the disk.' };
+  const failures: Failures = { broken: null, away: null, full: null };
   const store: TestStore = Object.assign(Reflect.construct(Store, [database]) as Store, failures, {
     commit: (transitions: readonly Transition[]) => {
       const insert = beside.prepare('INSERT INTO transitions (at, transition, notified) VALUES (?, ?, 0)');

@@ -1,5 +1,5 @@
 // Rules about Warmwarden itself: channels, configuration, store, crashes.
-import { type Alert, type AlertChanges, fingerprintOf, noAccount, type Transition } from '../../core/alert.ts';
+import { type Alert, type AlertChanges, fingerprintOf, noAccount } from '../../core/alert.ts';
 import type { ChannelState } from '../../core/fleet/fleet.ts';
 import { type IdlePattern, idleText } from '../../core/mailbox-pattern.ts';
 import { type Loss, lossText, type StoreFailure, storeTitle } from '../../core/store-failure.ts';
@@ -182,11 +182,6 @@ export function storeFailing(failure: StoreFailure | null, loss: Loss | null = n
       loss && lossText(loss),
     ],
   });
-}
-
-/** The alert fires for another reason than announced, one that needs a person. */
-export function worsened(alert: Alert, failure: StoreFailure, at: EpochMs): Transition {
-  return { kind: 'worsened', at, alert: { ...alert, facts: storeFailing(failure).facts } };
 }
 
 /** Returns the end of a failure together with its beginning, which could not be recorded at the time. */
