@@ -1,11 +1,8 @@
-// Prometheus text 0.0.4 and OpenMetrics 1.0. prom-client's own OpenMetrics output renames its counters permanently,
-// which breaks later scrapes as text.
+// Prometheus text 0.0.4.
 
 export const prefix = 'warmwarden_';
 
 export type Labels = Readonly<Record<string, string | number | undefined>>;
-
-export type Format = 'text' | 'openmetrics';
 
 export interface FamilyHead {
   /** Name with the prefix, and with `_total` if the family is a counter. */
@@ -26,26 +23,17 @@ export interface Family extends FamilyHead {
 }
 
 /** Returns nothing for a family without samples, because an unknown value is absent. */
-export function familyText(family: Family, format: Format): string {
+export function familyText(family: Family): string {
   if (family.samples.length === 0) return '';
   const lines = family.samples.map(({ suffix = '', labels, value }) => {
-    const text = labelText(format === 'openmetrics' ? { ...labels, ...canonicalBound(labels) } : labels);
+    const text = labelText(labels);
     return `${family.name}${suffix}${text === '' ? '' : `{${text}}`} ${numberText(value)}\n`;
   });
-  return `${headText(family, format)}${lines.join('')}`;
+  return `${headText(family)}${lines.join('')}`;
 }
 
-/** OpenMetrics requires a float as the bucket's bound: 1.0, not 1. */
-function canonicalBound({ le }: Labels): Labels {
-  return Number.isInteger(le) ? { le: `${le}.0` } : {};
-}
-
-/** OpenMetrics names a counter's family without `_total`, and its samples with it. */
-export function headText({ name, type, help }: FamilyHead, format: Format): string {
-  const open = format === 'openmetrics';
-  const family = open && type === 'counter' ? name.replace(/_total$/, '') : name;
-  const escaped = escapeLines(help);
-  return `# HELP ${family} ${open ? escaped.replaceAll('"', '\\"') : escaped}\n# TYPE ${family} ${type}\n`;
+export function headText({ name, type, help }: FamilyHead): string {
+  return `# HELP ${name} ${escapeLines(help)}\n# TYPE ${name} ${type}\n`;
 }
 
 export function labelText(labels: Labels): string {

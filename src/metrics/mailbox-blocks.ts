@@ -15,9 +15,8 @@ const sliceMs = 2;
 /** Mailboxes in a block. Smaller blocks render fewer unchanged values, but each compression has a fixed cost. */
 const blockSize = 256;
 
-/** Heads for both formats: no help has a double quote, which only OpenMetrics escapes. */
 const heads = new Map(
-  [...mailboxGauges, tagGauge].map((gauge) => [gauge, pieceOf(headText({ ...gauge, type: 'gauge' }, 'text'))]),
+  [...mailboxGauges, tagGauge].map((gauge) => [gauge, pieceOf(headText({ ...gauge, type: 'gauge' }))]),
 );
 /** Series of all mailboxes: a column of each block. */
 const columns = [...mailboxGauges, tagGauge]

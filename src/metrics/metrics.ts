@@ -7,7 +7,7 @@ import { familyText } from './exposition.ts';
 import { fleetFamilies, type MetricsSettings } from './fleet-series.ts';
 import { MailboxBlocks } from './mailbox-blocks.ts';
 import { createOwnMetrics } from './own-metrics.ts';
-import { type Answer, answerOf, formatFor, type Piece, pieceOf, type ScrapeRequest } from './scrape-answer.ts';
+import { type Answer, answerOf, pieceOf, type ScrapeRequest } from './scrape-answer.ts';
 
 export interface MetricsParts {
   readonly fleet: Fleet;
@@ -31,16 +31,11 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   const { clock, log } = world;
   let [inForce, settingsAt, isRefused] = [settings, clock.now(), false];
   const own = createOwnMetrics(fleet);
-  const answer = (pieces: readonly Piece[], { accept, acceptEncoding }: ScrapeRequest) => {
-    const format = formatFor(accept);
-    return answerOf([...pieces, pieceOf(format === 'openmetrics' ? '# EOF\n' : '')], format, acceptEncoding);
-  };
   const mailboxes = new MailboxBlocks(fleet, clock, settings);
   const scrapes = takingTurns(() => mailboxes.pieces());
   return {
     tally: own.tally,
     async expose(request) {
-      const format = formatFor(request.accept);
       const blocks = await scrapes();
       const daemon = { settings: inForce, settingsAt, isRefused, version, ready: request.ready };
       const families = fleetFamilies(fleet, mailboxes, {
@@ -48,11 +43,11 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
         linesDropped: droppedLines(log),
         now: clock.now(),
       });
-      const texts = [...families, ...(await own.families())].map((family) => familyText(family, format));
-      return answer([...blocks, pieceOf(texts.join(''))], request);
+      const texts = [...families, ...(await own.families())].map(familyText);
+      return answerOf([...blocks, pieceOf(texts.join(''))], request.acceptEncoding);
     },
-    async exposeMailboxes(part, request) {
-      return answer(await new MailboxBlocks(part, clock, inForce).pieces(), request);
+    async exposeMailboxes(part, { acceptEncoding }) {
+      return answerOf(await new MailboxBlocks(part, clock, inForce).pieces(), acceptEncoding);
     },
     configured(changed) {
       [inForce, settingsAt, isRefused] = [changed, clock.now(), false];
@@ -74,8 +69,7 @@ export function addMetrics(
   { isReady, partOf }: { readonly isReady: () => boolean; readonly partOf: (c: Context) => Fleet | null },
 ): void {
   app.get('/metrics', async (c) => {
-    const [accept, acceptEncoding] = [c.req.header('accept'), c.req.header('accept-encoding')];
-    const request = { accept, acceptEncoding, ready: isReady() };
+    const request = { acceptEncoding: c.req.header('accept-encoding'), ready: isReady() };
     const part = partOf(c);
     const { headers, body } = await (part ? metrics.exposeMailboxes(part, request) : metrics.expose(request));
     return c.req.method === 'HEAD' ? c.body(null, 200, headers) : c.body(body(), 200, headers);

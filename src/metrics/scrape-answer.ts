@@ -2,7 +2,6 @@
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { parseAccept } from 'hono/utils/accept';
 import { createPacer } from '../world/world.ts';
-import type { Format } from './exposition.ts';
 
 export interface Piece {
   /** Raw deflate that ends with a full flush, so it depends on nothing before it. */
@@ -52,7 +51,6 @@ function gzipTail(crc: number, bytes: number): Buffer {
 }
 
 export interface ScrapeRequest {
-  readonly accept: string | undefined;
   readonly acceptEncoding: string | undefined;
   readonly ready: boolean;
 }
@@ -63,32 +61,20 @@ export interface Answer {
   body(): ReadableStream<Uint8Array>;
 }
 
-const contentTypes: Readonly<Record<Format, string>> = {
-  text: 'text/plain; version=0.0.4; charset=utf-8',
-  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
-};
-
 /** Minimum text that is sent together, because single pieces are small. */
 const portionBytes = 256 * 1024;
 const sliceMs = 2;
 
-/** Returns `openmetrics` if Accept lists it with at least the weight of plain text. */
-export function formatFor(accept: string | undefined): Format {
-  const weightOf = weightsOf(accept);
-  const openmetrics = weightOf('application/openmetrics-text');
-  return openmetrics > 0 && openmetrics >= weightOf('text/plain') ? 'openmetrics' : 'text';
-}
-
-export function answerOf(pieces: readonly Piece[], format: Format, acceptEncoding: string | undefined): Answer {
+export function answerOf(pieces: readonly Piece[], acceptEncoding: string | undefined): Answer {
   const weightOf = weightsOf(acceptEncoding);
   const isZipped = (weightOf('gzip', '*') || weightOf('x-gzip')) > 0;
   const bytes = isZipped
     ? pieces.reduce((sum, { deflated }) => sum + deflated.length, gzipHead.length + gzipTailBytes)
     : pieces.reduce((sum, piece) => sum + piece.bytes, 0);
   const headers = {
-    'Content-Type': contentTypes[format],
+    'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
     'Content-Length': String(bytes),
-    Vary: 'Accept, Accept-Encoding',
+    Vary: 'Accept-Encoding',
     ...(isZipped && { 'Content-Encoding': 'gzip' }),
   };
   return { headers, body: () => ReadableStream.from(isZipped ? zipped(pieces) : plain(pieces)) };
@@ -134,7 +120,7 @@ async function* portions(pieces: readonly Piece[]) {
   if (some.length > 0) yield some;
 }
 
-/** Parses a header such as Accept. The result returns the weight of the first name listed, or else 0. */
+/** Parses a header such as Accept-Encoding. The result returns the weight of the first name listed, or else 0. */
 function weightsOf(header: string | undefined): (...names: string[]) => number {
   const weights = new Map<string, number>();
   for (const { type, q } of parseAccept(header ?? ''))

@@ -41,8 +41,8 @@ const noSessions: SessionSource = {
 };
 
 /** A scrape as text. */
-export async function textOf(metrics: Metrics, accept?: string): Promise<string> {
-  return new Response((await metrics.expose({ accept, acceptEncoding: undefined, ready: true })).body()).text();
+export async function textOf(metrics: Metrics): Promise<string> {
+  return new Response((await metrics.expose({ acceptEncoding: undefined, ready: true })).body()).text();
 }
 
 export interface Running extends RunningServer, AsyncDisposable {

@@ -84,8 +84,8 @@ export const metricsRoute: Described = {
   access: 'any_role',
   answers: {
     200: {
-      description: 'Text 0.0.4, or OpenMetrics by `Accept`.',
-      content: { ...plain, 'application/openmetrics-text': z.string() },
+      description: 'Text 0.0.4.',
+      content: plain,
     },
   },
 };
