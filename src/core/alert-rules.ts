@@ -116,10 +116,6 @@ const rules = {
     causes: ['whole account'],
     shows: 'shared',
   },
-  sending_over_limit: {
-    name: 'more emails than allowed',
-    severity: 'warning',
-  },
   mailbox_unwell: {
     name: 'mailbox unwell',
     severity: 'critical',

@@ -1,6 +1,5 @@
 // The guard's settings for one mailbox (docs/configuration.md). Shares in ppm keep comparisons in integers.
-import type { MailboxEntry, Observed, WarmupAnswer } from './answers.ts';
-import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from './time.ts';
+import { dayMs } from './time.ts';
 
 /** The warm-up modes of the API, from gentle to brisk, and the mode for damaged reputations. */
 export const warmupModes = ['slow', 'balanced', 'aggressive', 'recovery'] as const;
@@ -103,65 +102,4 @@ export function isOver({ sent, bounced }: Counts, limit: Ppm | null): boolean {
 /** Returns 1.5385 for 15,385 ppm. */
 export function percent(ppm: Ppm): number {
   return ppm / onePercentPpm;
-}
-
-// Highest daily limits of a mailbox on its last days.
-
-interface DayLimits {
-  readonly daily: number | null;
-  readonly mode: number | null;
-}
-
-/** Highest limits by UTC day, the newest last. A limit that fell at noon allowed more before. */
-export type RecentLimits = readonly (DayLimits & { readonly day: IsoDate })[];
-
-/** Today, yesterday, and the day before that yesterday is compared with. */
-const daysKept = 3;
-const unbounded = Number.MAX_SAFE_INTEGER;
-
-interface LimitLooks {
-  readonly entry: Observed<MailboxEntry>;
-  readonly warmup: Observed<WarmupAnswer> | null;
-}
-
-/** Adds the present limits. An unreadable limit changes nothing. */
-export function limitsAfter(before: RecentLimits, { entry, warmup }: LimitLooks, now: EpochMs): RecentLimits {
-  const day = utcDate(now);
-  const seen = {
-    daily: higher(entry.answer.dailyLimit, warmup?.answer.dailyLimit ?? null),
-    mode: maximumOf(warmup?.answer.mode ?? null),
-  };
-  const last = before.at(-1);
-  if (last?.day !== day) return [...before, { day, ...seen }].slice(-daysKept);
-  const [daily, mode] = [higher(last.daily, seen.daily), higher(last.mode, seen.mode)];
-  return daily === last.daily && mode === last.mode ? before : before.with(-1, { day, daily, mode });
-}
-
-/**
- * Highest limits on a date of the API, or null if the mailbox was not watched since the day before. The API's time zone
- * is unknown: a date may begin half a day before or after the UTC day.
- */
-export function limitsOn(limits: RecentLimits, date: IsoDate): DayLimits | null {
-  const newest = limits.at(-1)?.day ?? '';
-  const days = [addDays(date, -1), date, addDays(date, 1)].filter((day) => day <= newest);
-  const known = days.flatMap((day) => limits.find((one) => one.day === day) ?? []);
-  if (days.length === 0 || known.length < days.length) return null;
-  return { daily: highest(known.map(({ daily }) => daily)), mode: highest(known.map(({ mode }) => mode)) };
-}
-
-function maximumOf(mode: string | null): number | null {
-  if (mode === null) return null;
-  return isWarmupMode(mode) ? maxPerDay[mode] : unbounded;
-}
-
-/** Returns null if a limit is unknown or has no bound. */
-function highest(limits: readonly (number | null)[]): number | null {
-  return limits.reduce<number | null>(
-    (most, limit) => (most === null || limit === null || limit === unbounded ? null : Math.max(most, limit)),
-    0,
-  );
-}
-
-function higher(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? (a ?? b) : Math.max(a, b);
 }

@@ -255,11 +255,6 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     ],
     todo: 'Look for a shared cause: DNS, blacklists, recipient lists, the warm-up service. If the counts are wrong: `warmwarden writes off --reason TEXT`.',
   },
-  sending_over_limit: {
-    means:
-      'On one day a mailbox sent more emails than its daily limit, or than its mode allows (slow 20, balanced 40, aggressive 80, recovery 15). A lowered limit counts from the second day. The alert ends when neither yesterday nor today is over.',
-    todo: 'Find out what sends: another tool, or a limit that somebody raised in the warm-up service. Lower it: `warmwarden limit MAILBOX EMAILS`. If the API ignores its own limit: `warmwarden pause MAILBOX`.',
-  },
   mailbox_unwell: {
     means: 'Two answers in a row show that something is wrong with a mailbox. Its bounces are still judged.',
     cases: [

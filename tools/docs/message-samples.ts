@@ -131,14 +131,6 @@ function holding(breaker: BreakerState): Condition {
 
 const sent = (date: string, change: Partial<StatsRow>): StatsRow => ({ ...row(date, 30, 0), ...change });
 
-/** 47 emails in one day, in a mode that allows 40. */
-function sendsTooMuch(daily: number): MailboxState {
-  const stats = { at: start, answer: { rows: [sent(today, { sent: 47 })] } };
-  const limits = [addDays(today, -1), today].map((day) => ({ day, daily, mode: 40 }));
-  const memory = { limits } as never;
-  return running('balanced', { stats, memory });
-}
-
 const pass = { status: 'pass', pass: true, record: null };
 const passing = { domain: 'acme.example', checkedAt: null, records: { spf: pass, dkim: pass, dmarc: pass } };
 
@@ -328,10 +320,6 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
       },
       start,
     ),
-  ],
-  sending_over_limit: [
-    conditionOf('sending_over_limit', 'stats', sendsTooMuch(45)),
-    conditionOf('sending_over_limit', 'stats', sendsTooMuch(40)),
   ],
   mailbox_unwell: [
     conditionOf('connection', 'mailbox', unwell('error', 'IMAP login failed')),

@@ -70,7 +70,7 @@ export const troubleCommands: readonly TroubleCommand[] = [
     kind: 'raise-limit',
     target: 'mailbox',
     description: 'set the daily limit of a mailbox above the maximum of its mode, as a person does',
-    seen: [nextWarmup, 'If the mailbox then sends more than its mode allows, that is an alert from the second day on.'],
+    seen: [nextWarmup],
   },
   {
     kind: 'unwell',

@@ -16,7 +16,7 @@ import { isMostLost, lostAfter } from '../../core/guard/lost-counts.ts';
 import { afterJudgement, afterSight, firstSight, type GuardMemory, type LostCounts } from '../../core/guard/memory.ts';
 import { runStateOf, type StatusWords, wordState } from '../../core/guard/run-state.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
-import { limitsAfter, type Policy } from '../../core/policy.ts';
+import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 
@@ -95,10 +95,7 @@ export function judgeMailbox(
   const { lost } = memory;
   const isMissing = lost && rows && (isMostLost(rows, lost) || options.accountHasShrunk?.({ ...mailbox, memory }));
   const verdict = judge(policy, isMissing ? { ...found, lost } : found);
-  return {
-    verdict,
-    memory: withLimits(afterJudgement(memory, verdict, { fresh, rows, now, apiAheadMs }), mailbox, now),
-  };
+  return { verdict, memory: afterJudgement(memory, verdict, { fresh, rows, now, apiAheadMs }) };
 }
 
 /** If a judged mailbox is not listed as stopped, the API has stopped giving its counts: they are missing. */
@@ -116,16 +113,6 @@ function withLost(memory: GuardMemory, lost: LostCounts | undefined): GuardMemor
   if (memory.lost === lost) return memory;
   const { lost: _, ...others } = memory;
   return lost ? { ...others, lost } : others;
-}
-
-export function withLimits(
-  memory: GuardMemory,
-  looks: Pick<MailboxState, 'entry' | 'warmup'>,
-  now: EpochMs,
-): GuardMemory {
-  const before = memory.limits ?? [];
-  const limits = limitsAfter(before, looks, now);
-  return limits === before ? memory : { ...memory, limits };
 }
 
 // Order of answers. The newer of two answers is the one that was requested later, whenever it came.

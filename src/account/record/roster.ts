@@ -6,7 +6,7 @@ import type { Fleet } from '../../core/fleet/fleet.ts';
 import { underNewId } from '../../core/guard/memory.ts';
 import type { MailboxName, MailboxState } from '../../core/mailbox.ts';
 import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
-import { newMailbox, withLimits } from './observe.ts';
+import { newMailbox } from './observe.ts';
 
 // Mailboxes that return: under their old id, or under a new id with the history of their address (S9). Pure.
 
@@ -118,8 +118,7 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
     if (routes.length > 0) stirred.push({ id: entry.id, routes });
     if (before.missingLists > 0 || JSON.stringify(before.entry.answer) !== JSON.stringify(entry)) {
       const seen = { at, answer: entry };
-      const memory = before.memory && withLimits(before.memory, { ...before, entry: seen }, at);
-      changed.push({ ...before, email: entry.email, missingLists: 0, entry: seen, memory });
+      changed.push({ ...before, email: entry.email, missingLists: 0, entry: seen });
     } else repeated.push(before);
   }
   const listed = list.answer.mailboxes.length;

@@ -4,13 +4,13 @@ import type { Route } from '../../core/answers.ts';
 import { dailyRows, inboxRatio, lastWeek, sumOf, weekDays } from '../../core/daily-counts.ts';
 import { saysDisconnected } from '../../core/guard/run-state.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
-import { isWarmupMode, limitsOn, maxPerDay, modeEffectMs, onePercentPpm, percent } from '../../core/policy.ts';
-import { addDays, dayMs, type IsoDate, utcDate } from '../../core/time.ts';
+import { maxPerDay, modeEffectMs, onePercentPpm, percent } from '../../core/policy.ts';
+import { addDays, dayMs, utcDate } from '../../core/time.ts';
 import { explainVerdict, sentence } from '../../core/wording/explain.ts';
 import { counted, momentText, onDatesText, percentText } from '../../core/wording/phrases.ts';
 import { ageNumber, type Condition, condition, type MailboxContext, type RulesAfter, subjectOf } from '../condition.ts';
 
-const judged = [sendingOverLimit, inboxRateLow, healthScoreDrop, contested, recoveryWithoutEffect, recoveryOverdue];
+const judged = [inboxRateLow, healthScoreDrop, contested, recoveryWithoutEffect, recoveryOverdue];
 const unwell = [mailboxDisconnected, mailboxStatusUnknown];
 export const mailboxRules: RulesAfter = {
   stats: judged,
@@ -83,78 +83,6 @@ function isKnown(word: string, { rules, usualWords }: MailboxContext): boolean {
   const status = word.trim().toLowerCase();
   const known = [...usualWords, ...rules.mailboxUnwell.known.map((one) => one.toLowerCase())];
   return status === '' || known.includes(status) || saysDisconnected(status);
-}
-
-// sending_over_limit
-
-interface Excess {
-  readonly date: IsoDate;
-  readonly sent: number;
-  readonly daily: number | null;
-  readonly mode: number | null;
-}
-
-/** Counts from yesterday on. Unknown if nothing was read today, counts make no sense, or limits are unknown. */
-export function sendingOverLimit(mailbox: MailboxState, { now, command }: MailboxContext): Condition {
-  const found = excessOf(mailbox, now);
-  const excess = typeof found === 'object' ? found : null;
-  return condition(subjectOf('sending_over_limit', mailbox), {
-    active: excess ? true : found === 'none' ? false : 'unknown',
-    firing: () => [
-      `${mailbox.email}: sends more emails than allowed`,
-      ...(excess ? excessSentences(excess, mailbox, command) : []),
-    ],
-    ended: () => [`${mailbox.email}: sends within its daily limit again`],
-    numbers: () => ({
-      date: excess?.date ?? null,
-      sent: excess?.sent ?? null,
-      daily_limit: excess?.daily ?? null,
-      mode_max_per_day: excess?.mode ?? null,
-    }),
-  });
-}
-
-function excessOf({ stats, memory }: MailboxState, now: number): Excess | 'none' | 'unknown' {
-  const today = utcDate(now);
-  const limits = memory?.limits ?? [];
-  if (!stats?.answer.rows || utcDate(stats.at) !== today || limits.at(-1)?.day !== today) return 'unknown';
-  const rows = dailyRows(stats.answer, now);
-  const yesterday = addDays(today, -1);
-  let isKnown = true;
-  for (const { date, sent } of rows.slice(rows.findLastIndex((row) => row.date < yesterday) + 1).reverse()) {
-    const on = limitsOn(limits, date);
-    const valid = sent !== null && Number.isInteger(sent) && sent >= 0;
-    if (!valid || !on || (on.daily === null && on.mode === null)) isKnown = false;
-    else if (isOver(sent, on.daily) || isOver(sent, on.mode)) return { date, sent, ...on };
-  }
-  return isKnown ? 'none' : 'unknown';
-}
-
-function isOver(sent: number, limit: number | null): boolean {
-  return limit !== null && sent > limit;
-}
-
-function excessSentences(
-  { date, sent, daily, mode: inMode }: Excess,
-  mailbox: MailboxState,
-  command: string,
-): readonly string[] {
-  const mode = mailbox.warmup?.answer.mode ?? null;
-  const over = [
-    isOver(sent, daily) ? `its daily limit of ${daily}` : '',
-    isOver(sent, inMode) ? `the maximum of its mode, which is ${inMode} a day` : '',
-  ].filter((text) => text !== '');
-  const name = typedName(mailbox);
-  const most = isWarmupMode(mode) ? maxPerDay[mode] : null;
-  const lower =
-    most !== null && (daily === null || daily > most)
-      ? ` To lower its daily limit: \`${command} limit ${name} ${most}\`.`
-      : '';
-  return [
-    `It sent ${counted(sent, 'email')} ${onDatesText(date, date)}. That is more than ${over.join(', and more than ')}.`,
-    'This alert changes nothing.',
-    `Find out what sends from the mailbox.${lower}`,
-  ];
 }
 
 // reputation_low

@@ -2,7 +2,7 @@
 
 import { type ActionKind, type GuardActionKind, leavesGuardAlone } from '../action.ts';
 import type { StatsRow } from '../answers.ts';
-import { isWarmupMode, maxStatsDays, type Policy, type RecentLimits } from '../policy.ts';
+import { isWarmupMode, maxStatsDays, type Policy } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import {
   type Claim,
@@ -46,7 +46,6 @@ export interface GuardMemory {
   readonly reversals: readonly EpochMs[];
   /** Earlier ids of this address (docs/faults.md S9), the newest first. */
   readonly formerIds?: readonly string[];
-  readonly limits?: RecentLimits;
   readonly lost?: LostCounts;
 }
 

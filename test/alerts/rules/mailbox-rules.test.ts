@@ -1,14 +1,11 @@
-// Rules about one mailbox: contested, recovery_without_effect and sending_over_limit, a status that nobody knows, and the kinds of
-// bounces that grade a message.
+// Rules about one mailbox: contested, recovery_without_effect, a status that nobody knows, and the kinds of bounces that grade a
+// message.
 import { expect, test } from 'vitest';
 import { tune } from '../../../src/alerts/condition.ts';
 import { actedEvent } from '../../../src/alerts/rules/action-rules.ts';
-import { sendingOverLimit } from '../../../src/alerts/rules/mailbox-rules.ts';
 import { type AlertRule, defaultRuleSettings, type Severity } from '../../../src/core/alert-rules.ts';
-import type { MailboxDetail, RecentBounce, StatsRow, WarmupAnswer } from '../../../src/core/answers.ts';
-import type { GuardMemory } from '../../../src/core/guard/memory.ts';
+import type { MailboxDetail, RecentBounce, WarmupAnswer } from '../../../src/core/answers.ts';
 import type { MailboxState } from '../../../src/core/mailbox.ts';
-import type { RecentLimits } from '../../../src/core/policy.ts';
 import { dayMs, hourMs } from '../../../src/core/time.ts';
 import type { Claim } from '../../../src/core/verdict.ts';
 import {
@@ -141,51 +138,4 @@ test('the kinds of bounces leave alone what is no warning', () => {
   expect(severityOf('bounce_over_limit', few)).toBe('info');
   const restored = sampleAction({ kind: 'restore', verdict: breach });
   expect(actedEvent(restored, few, sampleContext())?.alert.severity).toBe('info');
-});
-
-const [dayBefore, yesterday, today, tomorrow] = ['2026-03-18', '2026-03-19', '2026-03-20', '2026-03-21'] as const;
-const row = (date: string, sent: number | null) => ({ date, sent, bounced: 0 }) as StatsRow;
-const watched: RecentLimits = [dayBefore, yesterday, today].map((day) => ({ day, daily: 30, mode: 40 }));
-
-interface SentCase {
-  readonly rows?: readonly StatsRow[] | null;
-  readonly limits?: RecentLimits | undefined;
-  readonly readAt?: number;
-}
-
-function overLimit({ rows = [row(today, 31)], limits = watched, readAt = start }: SentCase = {}) {
-  const warmup = { at: start, answer: { mode: 'balanced' } } as never;
-  const memory = { limits } as GuardMemory;
-  const mailbox = sampleMailbox({ warmup, memory, stats: { at: readAt, answer: { rows } } });
-  return sendingOverLimit(mailbox, sampleContext({ now: start }));
-}
-
-test('emails over the daily limit alone are said so, without the offer of a lower one', () => {
-  const { sentences } = overLimit().facts;
-  expect(sentences[0]).toBe('It sent 31 emails on 20 March. That is more than its daily limit of 30.');
-  expect(sentences.join(' ')).not.toContain('warmwarden limit');
-});
-
-const raised = watched.map((one) => ({ ...one, daily: 60 }));
-const silent = watched.map((one) => ({ ...one, daily: null }));
-
-test.each<readonly [string, SentCase, boolean | 'unknown']>([
-  ['more than the maximum of the mode, whatever the daily limit', { rows: [row(today, 41)], limits: raised }, true],
-  ['more than the maximum of the mode, without a daily limit', { rows: [row(today, 41)], limits: silent }, true],
-  ['the maximum of the mode', { rows: [row(today, 40)], limits: silent }, false],
-  ['too many yesterday', { rows: [row(yesterday, 31), row(today, 0)] }, true],
-  ['too many on a day of the API that is ahead of UTC', { rows: [row(tomorrow, 31)] }, true],
-  ['too many the day dayBefore yesterday', { rows: [row(dayBefore, 99), row(yesterday, 30), row(today, 30)] }, false],
-  ['no rows', { rows: [] }, false],
-  ['statistics that were not read today', { readAt: start - 11 * hourMs }, 'unknown'],
-  ['statistics that could not be read', { rows: null }, 'unknown'],
-  ['a count that could not be read', { rows: [row(today, null)] }, 'unknown'],
-  ['a count that is none', { rows: [row(today, -1)] }, 'unknown'],
-  ['half an email', { rows: [row(today, 31.5)] }, 'unknown'],
-  ['a day dayBefore that was not watched', { limits: watched.slice(-1) }, 'unknown'],
-  ['a day on which nobody looked', { limits: watched.slice(0, -1), rows: [row(yesterday, 31)] }, 'unknown'],
-  ['no limits', { limits: [] }, 'unknown'],
-  ['unknown limits', { limits: watched.map(({ day }) => ({ day, daily: null, mode: null })) }, 'unknown'],
-])('%s', (_, given, expected) => {
-  expect(overLimit(given).active).toBe(expected);
 });
