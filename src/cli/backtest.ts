@@ -1,4 +1,4 @@
-// `warmwarden backtest`: what this guard, or another one, would have done to the fleet over the API's history.
+// `warmwarden backtest`: what the guard would have done to the fleet over the API's history.
 import { Command } from 'commander';
 import { z } from 'zod';
 import { takeSlot } from '../api/budget.ts';
@@ -16,7 +16,7 @@ import { counted, countedOf } from '../core/wording/phrases.ts';
 import { reasonWords } from '../core/wording/states.ts';
 import { jsonOf } from '../world/schema/json.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
-import { guardOf, loadConfigured } from './configuration.ts';
+import { loadConfigured } from './configuration.ts';
 import { exitDone, exitFailed } from './errors.ts';
 import { type Answers, type ConfigOptions, configOption, jsonOption, wholeNumber } from './options.ts';
 import { replayTotals } from './shapes/shapes.ts';
@@ -37,7 +37,6 @@ const assumptions: readonly string[] = [
 
 export interface BacktestOptions extends ConfigOptions {
   readonly days: number;
-  readonly guard?: string;
 }
 
 interface Surroundings {
@@ -51,7 +50,6 @@ export function backtestCommand(): Command {
     .description("show what the guard would have done over the API's history, assuming today's modes")
     .addOption(configOption())
     .option('--days <number>', `days of history, 1 to ${maxStatsDays}`, wholeNumber(1, maxStatsDays), maxStatsDays)
-    .option('--guard <file>', 'compare with the guard section of this file; overrides stay those of --config')
     .addOption(jsonOption())
     .action(async (options: BacktestOptions) => {
       if (process.stderr.isTTY) process.stderr.write('Reading the history, within the limit of requests.\n');
@@ -63,14 +61,9 @@ export function backtestCommand(): Command {
     });
 }
 
-interface ComparedGuard {
-  readonly name: string;
-  readonly of: (account: AccountConfig) => AccountConfig;
-}
-
 type BacktestAnswer = Answers['backtest'];
 type Backtested = BacktestAnswer['mailboxes'][number];
-type Totals = BacktestAnswer['totals'][number];
+type Totals = BacktestAnswer['totals'];
 
 /** Returns the exit code: 0 done, 1 if something could not be read. Throws a CommandError for a wrong file. */
 export async function backtest(options: BacktestOptions, surroundings: Surroundings): Promise<number> {
@@ -79,14 +72,10 @@ export async function backtest(options: BacktestOptions, surroundings: Surroundi
   // The JSON answer contains the failures.
   const complain = json ? () => {} : surroundings.complain;
   const { config } = loadConfigured(options.config, ['accounts', 'guard', 'proxy']);
-  const guards = guardsOf(options);
-  const read = await Promise.all(config.accounts.map((account) => backtestAccount(account, guards, { world, days })));
+  const read = await Promise.all(config.accounts.map((account) => backtestAccount(account, { world, days })));
   const failures = read.flatMap(({ failure }) => failure ?? []);
   const mailboxes = read.flatMap((one) => one.mailboxes);
-  const totals = guards.map(({ name }, index) => ({
-    guard: name,
-    ...sumOf(mailboxes.flatMap((mailbox) => mailbox.guards[index] ?? [])),
-  }));
+  const totals = sumOf(mailboxes.flatMap(({ replay }) => replay ?? []));
   const outcome = { days, assumptions, failures, mailboxes, totals };
   for (const failure of failures) complain(`${failure}\n`);
   if (json) print(`${JSON.stringify(outcome, null, 2)}\n`);
@@ -94,13 +83,6 @@ export async function backtest(options: BacktestOptions, surroundings: Surroundi
   const unread = mailboxes.filter(({ failure }) => failure !== undefined).length;
   if (unread > 0) complain(`Not read: ${countedOf(unread, mailboxes.length, 'mailbox', 'mailboxes')}\n`);
   return failures.length + unread > 0 ? exitFailed : exitDone;
-}
-
-function guardsOf({ config, guard: file }: BacktestOptions): readonly ComparedGuard[] {
-  const own: ComparedGuard = { name: config, of: (account) => account };
-  if (file === undefined) return [own];
-  const guard = guardOf(file);
-  return [own, { name: file, of: (account) => ({ ...account, guard }) }];
 }
 
 interface HistoryReading {
@@ -112,7 +94,6 @@ interface HistoryReading {
 /** Backtests the mailboxes in the order of the list. Never rejects for an API failure. */
 async function backtestAccount(
   account: AccountConfig,
-  guards: readonly ComparedGuard[],
   reading: HistoryReading,
 ): Promise<{ readonly mailboxes: readonly Backtested[]; readonly failure: string | null }> {
   const api = new ApiClient({ ...account, account: account.name }, reading.world, noTally);
@@ -125,7 +106,7 @@ async function backtestAccount(
     const left = entries.entries();
     const lane = async () => {
       for (const [index, entry] of left)
-        mailboxes[index] = replayed(account, entry, guards, await readPast(api, reading, entry.id));
+        mailboxes[index] = replayed(account, entry, await readPast(api, reading, entry.id));
     };
     await Promise.all(Array.from({ length: lanes }, lane));
     if (list.value.answer.truncated)
@@ -163,19 +144,10 @@ async function ask<Answer>(api: ApiClient, world: World, kind: Route, send: () =
   }
 }
 
-function replayed(
-  account: AccountConfig,
-  entry: MailboxEntry,
-  guards: readonly ComparedGuard[],
-  past: Awaited<ReturnType<typeof readPast>>,
-): Backtested {
+function replayed(account: AccountConfig, entry: MailboxEntry, past: Awaited<ReturnType<typeof readPast>>): Backtested {
   const name = { account: account.name, id: entry.id, email: entry.email };
-  if ('failure' in past) return { ...name, failure: past.failure, guards: [] };
-  const replays = guards.map((guard) => ({
-    guard: guard.name,
-    ...replayJson(replayGuard(resolvePolicy(guard.of(account), entry), past)),
-  }));
-  return { ...name, mode: past.mode, guards: replays };
+  if ('failure' in past) return { ...name, failure: past.failure, replay: null };
+  return { ...name, mode: past.mode, replay: replayJson(replayGuard(resolvePolicy(account, entry), past)) };
 }
 
 function replayJson({ actions, ...replay }: Replay) {
@@ -190,10 +162,10 @@ function replayJson({ actions, ...replay }: Replay) {
   };
 }
 
-function sumOf(counts: readonly Omit<Totals, 'guard'>[]): Omit<Totals, 'guard'> {
+function sumOf(counts: readonly Totals[]): Totals {
   const names = Object.keys(replayTotals) as (keyof typeof replayTotals)[];
   const sum = (name: keyof typeof replayTotals) => counts.reduce((all, one) => all + one[name], 0);
-  return Object.fromEntries(names.map((name) => [name, sum(name)])) as Omit<Totals, 'guard'>;
+  return Object.fromEntries(names.map((name) => [name, sum(name)])) as Totals;
 }
 
 const actionWords: Readonly<Record<GuardActionKind, string>> = {
@@ -204,11 +176,9 @@ const actionWords: Readonly<Record<GuardActionKind, string>> = {
 
 /** Table, then the story of every mailbox on which the guard would have acted, then the assumptions. */
 function outcomeText({ days, mailboxes, totals }: BacktestAnswer): string {
-  const several = totals.length > 1;
   const numbers = ['INTERVENTIONS', 'RECOVERY', 'PAUSED', 'HELD', 'BOUNCES AVOIDED', 'SENDS LOST'];
-  const titles = ['MAILBOX', 'MODE', ...(several ? ['GUARD'] : []), ...numbers];
+  const titles = ['MAILBOX', 'MODE', ...numbers];
   const countsOf = (counts: Totals) => [
-    ...(several ? [counts.guard] : []),
     String(counts.interventions),
     `${counts.days_in_recovery} d`,
     `${counts.days_paused} d`,
@@ -216,16 +186,15 @@ function outcomeText({ days, mailboxes, totals }: BacktestAnswer): string {
     `${counts.bounces_avoided} of ${counts.bounced}`,
     `${counts.sends_lost} of ${counts.sent}`,
   ];
-  const rows = mailboxes.flatMap((mailbox) =>
-    mailbox.failure === undefined
-      ? mailbox.guards.map((guard) => [nameOf(mailbox), mailbox.mode ?? 'unknown', ...countsOf(guard)])
-      : [[nameOf(mailbox), 'not read']],
+  const rows = mailboxes.map((mailbox) =>
+    mailbox.replay
+      ? [nameOf(mailbox), mailbox.mode ?? 'unknown', ...countsOf(mailbox.replay)]
+      : [nameOf(mailbox), 'not read'],
   );
-  const sums = totals.map((total) => ['total', '', ...countsOf(total)]);
   return `${[
     `What the guard would have done in the last ${counted(days, 'day')}: ${counted(mailboxes.length, 'mailbox', 'mailboxes')}.`,
-    tableLines({ titles, rows: [...rows, ...sums], numbers }).join('\n'),
-    ...mailboxes.flatMap((mailbox) => storyOf(mailbox, several)),
+    tableLines({ titles, rows: [...rows, ['total', '', ...countsOf(totals)]], numbers }).join('\n'),
+    ...mailboxes.flatMap(storyOf),
     `Assumed:\n${assumptions.map((assumption) => `- ${assumption}`).join('\n')}`,
   ].join('\n\n')}\n`;
 }
@@ -235,15 +204,10 @@ function nameOf({ account, email }: Backtested): string {
 }
 
 /** Actions that the guard would have taken on a mailbox, and why; empty if there are none. */
-function storyOf(mailbox: Backtested, several: boolean): readonly string[] {
-  const lines =
-    mailbox.failure === undefined
-      ? mailbox.guards.flatMap(({ guard, actions }) =>
-          actions.map(({ date, action, reason, explanation }) => {
-            const by = several ? ` ${guard}:` : '';
-            return `  ${date}${by} ${actionWords[action as GuardActionKind]} (${reasonWords(reason)}). ${explanation}`;
-          }),
-        )
-      : [`  not read: ${mailbox.failure}`];
+function storyOf(mailbox: Backtested): readonly string[] {
+  const lines = mailbox.replay?.actions.map(
+    ({ date, action, reason, explanation }) =>
+      `  ${date} ${actionWords[action as GuardActionKind]} (${reasonWords(reason)}). ${explanation}`,
+  ) ?? [`  not read: ${mailbox.failure}`];
   return lines.length === 0 ? [] : [[nameOf(mailbox), ...lines].join('\n')];
 }

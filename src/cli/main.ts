@@ -148,7 +148,7 @@ const examples = [
   'warmwarden decide --mode slow --stats answer.json',
   'cat answer.json | warmwarden decide --mode balanced',
   'warmwarden backtest --config config.yaml',
-  'warmwarden backtest --config config.yaml --days 30 --guard stricter.yaml',
+  'warmwarden backtest --config config.yaml --days 30',
   'warmwarden status',
   'warmwarden status --json | jq \'.mailboxes[] | select(.state != "ok") | .email\'',
   'warmwarden explain a@b.example',

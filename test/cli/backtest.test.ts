@@ -76,20 +76,20 @@ describe('of a bounce storm', () => {
     expect(mailboxIn(outcome, amelia)).toMatchObject({
       account: 'acme',
       mode: 'balanced',
-      guards: [{ actions: [{ date: '2026-03-10', action: 'recovery', reason: 'bounce_rate_over_limit' }] }],
+      replay: { actions: [{ date: '2026-03-10', action: 'recovery', reason: 'bounce_rate_over_limit' }] },
     });
-    expect(mailboxIn(outcome, jonas).guards[0].actions).toMatchObject([
+    expect(mailboxIn(outcome, jonas).replay.actions).toMatchObject([
       { date: '2026-03-10', action: 'pause', reason: 'emergency' },
     ]);
-    expect(mailboxIn(outcome, jonas).guards[0]).toMatchObject({ days_paused: 5, days_in_recovery: 0 });
-    const untouched = outcome.mailboxes.filter((mailbox: Json) => mailbox.guards[0].interventions === 0);
-    for (const mailbox of untouched) expect(mailbox.guards[0]).toMatchObject({ bounces_avoided: 0, sends_lost: 0 });
-    const sum = outcome.mailboxes.reduce((all: number, mailbox: Json) => all + mailbox.guards[0].interventions, 0);
-    expect(outcome.totals).toMatchObject([{ interventions: sum }]);
+    expect(mailboxIn(outcome, jonas).replay).toMatchObject({ days_paused: 5, days_in_recovery: 0 });
+    const untouched = outcome.mailboxes.filter((mailbox: Json) => mailbox.replay.interventions === 0);
+    for (const mailbox of untouched) expect(mailbox.replay).toMatchObject({ bounces_avoided: 0, sends_lost: 0 });
+    const sum = outcome.mailboxes.reduce((all: number, mailbox: Json) => all + mailbox.replay.interventions, 0);
+    expect(outcome.totals).toMatchObject({ interventions: sum });
   });
 
   test('the table says what was done and why, mailbox by mailbox, with a total and what was assumed', async () => {
-    const { run, config } = staged;
+    const { run } = staged;
     const { out } = await run();
     expect(out).toMatch(/^What the guard would have done in the last 90 days: 12 mailboxes\./);
     expect(out).toMatch(new RegExp(`acme/${amelia} +balanced +1 +5 d +0 d`));
@@ -97,47 +97,7 @@ describe('of a bounce storm', () => {
     expect(out).toMatch(/^total +2 +5 d +5 d/m);
     expect(out).toContain("- today's mode was the mode on all days");
     expect(out).toContain('at most 15 emails a day are sent');
-    // Names of guards are for two of them.
-    expect(out).not.toContain(config);
   });
-
-  test('--guard sets another guard beside ours, from a file with a guard section or out of a whole configuration', async () => {
-    const { run, workplace, config } = staged;
-    const guard = { on_breach: 'alert', emergency: { rate: '99%' } };
-    for (const [name, file] of [
-      ['guard.yaml', { guard }],
-      ['other.yaml', { accounts: [{ name: 'elsewhere', base_url: '$' }], guard }],
-    ] as const) {
-      const other = workplace.configure(file, name);
-      const { code, out, err } = await run({ guard: other, json: true });
-      expect({ code, err }).toEqual({ code: 0, err: '' });
-      expect(JSON.parse(out).totals).toMatchObject([
-        { guard: config, interventions: 2 },
-        { guard: other, interventions: 0, bounces_avoided: 0, sends_lost: 0 },
-      ]);
-      const table = (await run({ guard: other })).out;
-      expect(table).toMatch(new RegExp(`^total +${config} +2 `, 'm'));
-      expect(table).toMatch(new RegExp(`^total +${other} +0 `, 'm'));
-    }
-  });
-});
-
-test('a mistake in the other guard is told with its place, and nothing is asked of the API', async () => {
-  await using staged = await stage();
-  const { run, workplace, simulator } = staged;
-  const file = workplace.configure('guard:\n  min_bouces: 3\n  window_days: 40\n  window_max_days: 30\n', 'guard.yaml');
-  const wrong = async (guard: string) => {
-    const error = await run({ guard }).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ name: 'CommandError', kind: 'configuration' });
-    return (error as Error).message;
-  };
-  const said = await wrong(file);
-  expect(said).toContain(`${file}:2:3 guard.min_bouces: unknown key (did you mean min_bounces?)`);
-  expect(said).toContain(`${file}:4:20 guard.window_max_days: window_max_days (30) is less than`);
-  const beside = workplace.configure('guard: {}\nguards: {}\n', 'beside.yaml');
-  expect(await wrong(beside)).toContain(`${beside}:2:1 guards: unknown key`);
-  expect(await wrong(`${file}.txt`)).toContain("can't be read: it does not exist");
-  expect(simulator.requests).toEqual([]);
 });
 
 test('a wrong key is one sentence and exit code 1, without the key', async () => {
@@ -157,7 +117,7 @@ test('it asks for the days that are wanted, of the selected mailboxes only, and 
   const { code, out } = await run({ days: 3, json: true });
   expect(code).toBe(0);
   expect(JSON.parse(out).mailboxes.map((mailbox: Json) => mailbox.email)).toEqual([ann.email]);
-  expect(mailboxIn(JSON.parse(out), ann.email).guards[0]).toMatchObject({ from: '2026-03-13', to: '2026-03-15' });
+  expect(mailboxIn(JSON.parse(out), ann.email).replay).toMatchObject({ from: '2026-03-13', to: '2026-03-15' });
   expect(simulator.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
   expect(simulator.requests.some(({ path }) => path.includes(idOf(bob.email)))).toBe(false);
 });

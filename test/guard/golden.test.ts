@@ -88,3 +88,16 @@ test.each([
   const { code, out, complaint } = await decide([...flags, ...(content === null ? [] : [fileWith(content)])]);
   expect([out, complaint.trimEnd().split('\n').length, code]).toEqual(['', lines, 2]);
 });
+
+test('a mistake in the guard section of --config is told with its place', async () => {
+  const wrong = async (content: string) => {
+    const file = fileWith(content);
+    const { code, complaint } = await decide(['--mode', 'slow', '--stats', fileWith(statsOf()), '--config', file]);
+    expect(code).toBe(2);
+    return complaint.replaceAll(file, 'FILE');
+  };
+  const said = await wrong('guard:\n  min_bouces: 3\n  window_days: 40\n  window_max_days: 30\n');
+  expect(said).toContain('FILE:2:3 guard.min_bouces: unknown key (did you mean min_bounces?)');
+  expect(said).toContain('FILE:4:20 guard.window_max_days: window_max_days (30) is less than');
+  expect(await wrong('guard: {}\nguards: {}\n')).toContain('FILE:2:1 guards: unknown key');
+});

@@ -137,9 +137,8 @@ export const replayTotals = {
   bounces_avoided: number,
   sends_lost: number,
 };
-const totals = { guard: text.describe('The file that the guard comes from.'), ...replayTotals };
 const replayed = z.strictObject({
-  ...totals,
+  ...replayTotals,
   from: z.iso.date().nullable(),
   to: z.iso.date().nullable(),
   actions: listOf(
@@ -157,10 +156,10 @@ const backtest = z.strictObject({
       email: text,
       mode: text.nullable().optional(),
       failure: text.optional().describe('Why it could not be read.'),
-      guards: listOf(replayed),
+      replay: replayed.nullable().describe('null: it could not be read.'),
     }),
   ),
-  totals: listOf(z.strictObject(totals)),
+  totals: z.strictObject(replayTotals),
 });
 
 const token = z.strictObject({
