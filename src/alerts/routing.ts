@@ -17,6 +17,7 @@ import { fitsGlob, namesMailbox } from '../core/mailbox-pattern.ts';
 import { type EpochMs, elapsedMs } from '../core/time.ts';
 import { spanText } from '../core/wording/phrases.ts';
 import { leavesUnguarded } from './rules/account-rules.ts';
+import { domainObject, ipObject } from './rules/finding-rules.ts';
 import { isDisarming, protectionOf } from './rules/protection-rule.ts';
 
 /** Protection that a person took away is always announced. */
@@ -340,13 +341,12 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
   // Goes by the configuration alone: the mailboxes of others may have left, or be awaited.
   const seesAll = (account: string) =>
     picks(account, []) || fleet.tags.choicesOf(account).some((tags) => tags.every((tag) => picks(account, [tag])));
-  const seesEvery = (mailboxes: readonly MailboxName[]) => mailboxes.length > 0 && mailboxes.every(sees);
   const seesSome = (account: string) => seesAll(account) || [...fleet.mailboxesOf(account)].some(sees);
   const seesFleet = () => {
     const accounts = [...fleet.accounts()];
     return accounts.length > 0 && accounts.every(({ name }) => seesAll(name));
   };
-  const seesDomain = ({ account, object }: Alert) =>
+  const namesDomain = ({ account, object }: Alert) =>
     matches.some(
       ({ domain, tag, ...match }) =>
         domain !== undefined &&
@@ -354,7 +354,7 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
         isOfAccounts(match) &&
         fits(match.account, account) &&
         fits(domain, object ?? ''),
-    ) || seesEvery(mailboxesIn(fleet, account, object));
+    );
   const concernOf = (alert: Alert): Concern => {
     const { account, mailboxId, email } = alert;
     if (mailboxId !== null || email !== null)
@@ -364,7 +364,9 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
     if (accounts.every(seesAll)) return 'all';
     const held = heldBy(alert, fleet);
     if (held.length > 0) return held.some(sees) ? 'part' : 'none';
-    if (seesDomain(alert)) return 'all';
+    if (namesDomain(alert)) return 'all';
+    const senders = sendersOf(alert, fleet);
+    if (senders.length > 0) return senders.every(sees) ? 'all' : senders.some(sees) ? 'part' : 'none';
     return accounts.some(seesSome) ? 'part' : 'none';
   };
   return { isClient: () => !seesFleet(), sees, seesAll, concernOf };
@@ -404,6 +406,17 @@ export function traitsOf({ mailboxId, email, object, facts }: Alert, account: st
 function mailboxesIn(fleet: KnownFleet, account: string, domain: string | null): readonly MailboxState[] {
   if (!domain?.includes('.')) return [];
   return [...fleet.mailboxesOf(account)].filter(({ email }) => domainOf(email) === domain);
+}
+
+/** Mailboxes that an alert about a domain or an IP address may name: those whose answers named it, and those of the domain. */
+function sendersOf({ account, object, facts }: Alert, fleet: KnownFleet): readonly MailboxName[] {
+  const senders = [...fleet.mailboxesOf(account)].filter((one) =>
+    [domainOf(one.email), domainObject(one), ipObject(one)].includes(object ?? ''),
+  );
+  // The mailbox that it was seen with may have left.
+  const { seen_with: email } = facts.numbers;
+  const isThere = typeof email !== 'string' || senders.some((one) => one.email === email);
+  return isThere ? senders : [...senders, { account, id: '', email }];
 }
 
 function providersOf(mailboxes: readonly (MailboxState | undefined)[]): readonly string[] {

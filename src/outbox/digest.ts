@@ -2,7 +2,6 @@
 
 import { alertFor, type PartContext } from '../alerts/client-part.ts';
 import { type AlertRoute, audienceIn, audienceOf } from '../alerts/routing.ts';
-import { domainObject, ipObject } from '../alerts/rules/finding-rules.ts';
 import type { Notice } from '../channels/channel.ts';
 import type { Action } from '../core/action.ts';
 import { type Alert, type AlertMatch, matchText } from '../core/alert.ts';
@@ -11,7 +10,7 @@ import type { Delivery, NewDelivery } from '../core/delivery.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { isCounted, readDays } from '../core/guard/rows.ts';
 import type { Incident, IncidentMailbox } from '../core/incident.ts';
-import { domainOf, type MailboxName, type MailboxState } from '../core/mailbox.ts';
+import type { MailboxName, MailboxState } from '../core/mailbox.ts';
 import { ratePpm } from '../core/policy.ts';
 import type { DigestFacts } from '../core/records.ts';
 import { dayMs, type EpochMs, minuteMs, utcDate } from '../core/time.ts';
@@ -49,7 +48,6 @@ export function digestOf(
   const waiting = [...fleet.channels()].filter(({ name, pending }) => pending > 0 && isShown(name));
   const firing = [...fleet.alerts()]
     .filter((alert) => alert.status === 'firing' && audiences.every((one) => one.concernOf(alert) !== 'none'))
-    .filter((alert) => isOfSome(alert, sees, fleet))
     .map((alert) => alertFor(channel, alert, context))
     .sort(byWeight);
   const blind = firing.filter(({ rule }) => ruleBook[rule].isBlind);
@@ -95,16 +93,6 @@ export function digestOf(
       { heading: 'Undelivered messages', lines: shortened(late, 'None.') },
     ],
   };
-}
-
-/** False for an alert about a domain or an IP address that only other mailboxes send from: a key may have several clients. */
-function isOfSome(alert: Alert, sees: (mailbox: MailboxState) => boolean, fleet: Fleet): boolean {
-  const { account, mailboxId, object } = alert;
-  if (mailboxId !== null || object === null) return true;
-  const senders = [...fleet.mailboxesOf(account)].filter((one) =>
-    [domainOf(one.email), domainObject(one), ipObject(one)].includes(object),
-  );
-  return senders.length === 0 || senders.some(sees);
 }
 
 function incidentText(incident: Incident, zone: string): string {

@@ -2,7 +2,14 @@
 import { expect, test } from 'vitest';
 import { alertFor, messageFor } from '../../src/alerts/client-part.ts';
 import { messageOf } from '../../src/alerts/grouping.ts';
-import { type AlertRoute, audienceOf, channelsFor, pauseEnd, pauseFingerprint } from '../../src/alerts/routing.ts';
+import {
+  type AlertRoute,
+  audienceIn,
+  audienceOf,
+  channelsFor,
+  pauseEnd,
+  pauseFingerprint,
+} from '../../src/alerts/routing.ts';
 import { accountConditions, mailboxListShort } from '../../src/alerts/rules/account-rules.ts';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
 import {
@@ -18,7 +25,7 @@ import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { domainOf } from '../../src/core/mailbox.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { account } from '../web/example-fleet.ts';
-import { sampleAlert, sampleMailbox, start } from './samples.ts';
+import { sampleAlert, sampleMailbox, start, withDns } from './samples.ts';
 
 const api = 'https://api.example';
 const words = { command: 'warmwarden', zone: 'UTC', now: start };
@@ -185,7 +192,7 @@ test.each([
   ['its mailbox', { mailboxId: 'alpha-0', email: 'bob0@alpha.example' }, 'told'],
   ["another client's mailbox", { mailboxId: 'beta-0', email: 'bob0@beta.example' }, 'other'],
   ['its domain', { mailboxId: null, email: null, object: 'alpha.example' }, 'told'],
-  ["another client's domain", { mailboxId: null, email: null, object: 'beta.example' }, 'part'],
+  ["another client's domain", { mailboxId: null, email: null, object: 'beta.example' }, 'other'],
   ['an account with its tag and mailboxes of others', { mailboxId: null, email: null, object: 'api down' }, 'part'],
 ])("by a tag, a client's channel is told of %s as it may be", (_, change, expected) => {
   const facts = { title: 'about beta', sentences: ['beta'], numbers: {} };
@@ -193,6 +200,34 @@ test.each([
   const { title, sentences } = alertFor('alpha', alert, ofAgency).facts;
   expect(title === 'about beta' ? 'told' : sentences[0]?.includes('account agency') ? 'part' : 'other').toBe(expected);
 });
+
+test.each(['acme.example', '192.0.2.1', '2001:db8::1'])(
+  '%s: whose answers name it decides who is told of it',
+  (object) => {
+    const fleet = new Fleet();
+    fleet.tags = agency.tags;
+    const sending = (one: (typeof held)[number]) => {
+      const said = { checkedAt: null, listed: true, lists: [], found: 1, checked: 40 };
+      const answer = { ...said, domain: 'x.example', ip: object };
+      fleet.putMailbox({
+        ...sampleMailbox({ dns: withDns({}).dns, blacklist: { at: start, answer } }),
+        ...entry({ ...one, account: 'agency' }),
+      });
+    };
+    const concerns = (numbers: Alert['facts']['numbers'] = {}) => {
+      const change = { account: 'agency', mailboxId: null, email: null, object };
+      const alert = sampleAlert(1, { ...change, facts: { title: '', sentences: [], numbers } });
+      return ['alpha', 'beta', 'gamma'].map((name) =>
+        audienceIn([{ tag: [`client=${name}`] }], fleet).concernOf(alert),
+      );
+    };
+    sending(mailbox('alpha', 0));
+    expect(concerns()).toEqual(['all', 'none', 'none']);
+    expect(concerns({ seen_with: 'bob0@beta.example' })).toEqual(['part', 'part', 'none']);
+    sending(mailbox('beta', 0));
+    expect(concerns({ seen_with: 'bob0@alpha.example' })).toEqual(['part', 'part', 'none']);
+  },
+);
 
 test('an account whose overrides give other tags is not all of one client, whoever is in the fleet', () => {
   const fleet = fleetOf('alpha');
