@@ -134,8 +134,9 @@ export const operationShapes = {
       for_seconds: seconds.nullable().default(null).describe('null: until a person ends the stop.'),
     })
     .meta({
-      title: 'Start or end the emergency stop',
-      description: 'Starts or ends the emergency stop: Warmwarden changes no mailbox of the account, or none at all.',
+      title: 'Stop all changes, or allow them again',
+      description:
+        'Off: Warmwarden changes no mailbox of the account, or none at all, not even for a person. On: it does again.',
     }),
   'silence-add': z
     .strictObject({

@@ -151,12 +151,10 @@ function effectOf(
   zone: string,
 ): readonly string[] {
   if (!off) return [`Warmwarden will change mailboxes again: writes will be on for ${scopeText(scope)}.`];
-  const replaced = current
-    ? [sentence(`This replaces the emergency stop that ${current.by} set: ${current.reason}`)]
-    : [];
+  const replaced = current ? [sentence(`This replaces the stop that ${current.by} set: ${current.reason}`)] : [];
   return [
-    `Warmwarden will stop changing ${scope.kind === 'mailbox' ? 'this mailbox' : 'mailboxes'}: writes will be off for ${scopeText(scope)}${untilText(off, zone)}.`,
-    'It keeps polling and notifies you of what it would have done.',
+    `Writes will be off for ${scopeText(scope)}${untilText(off, zone)}. Until then, breaches get NO ACTION, and your own commands are refused.`,
+    'Warmwarden keeps polling and notifies you of what it would have done.',
     ...replaced,
   ];
 }

@@ -73,7 +73,11 @@ export function digestOf(
   ];
   const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'long' }).format(now);
   const about = matchText(match);
-  const counts = [`${actions.length} done`, `${risks.length} at risk`, `${blind.length + unjudged} unknown`];
+  const counts = [
+    `${actions.length} done`,
+    `${risks.length} at risk`,
+    `${blind.length + unjudged} not guarded or not judged`,
+  ];
   return {
     name: 'digest',
     title: `Warmwarden on ${day}${about && ` (${about})`}: ${[...counts, `${late.length} undelivered`].join(', ')}`,
@@ -89,7 +93,7 @@ export function digestOf(
       },
       ...(incidents.length === 0 ? [] : [{ heading: 'Incidents', lines: shortened(incidents, 'None.') }]),
       { heading: 'At risk', lines: shortened(titles(risks), 'Nothing.') },
-      { heading: 'Unknown', lines: shortened(unknown, 'Nothing: every mailbox is judged.') },
+      { heading: 'Not guarded or not judged', lines: shortened(unknown, 'Nothing: every mailbox is judged.') },
       { heading: 'Undelivered messages', lines: shortened(late, 'None.') },
     ],
   };

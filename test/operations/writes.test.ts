@@ -156,7 +156,7 @@ test('what has expired is over, also while nobody was there, and its alert ends'
 test('switched off again it has another end, and is told once', async () => {
   await off({ for_seconds: 3_600 });
   const { messages } = await off({ dry_run: true });
-  expect(messages.at(-1)).toBe('This replaces the emergency stop that ann set: a look first.');
+  expect(messages.at(-1)).toBe('This replaces the stop that ann set: a look first.');
   await off();
   expect(fleet.writesOff(now)).toMatchObject([{ until: null }]);
   expect((await notified()).filter((one) => one.startsWith('firing'))).toHaveLength(1);

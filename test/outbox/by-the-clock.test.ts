@@ -144,7 +144,7 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
   await rig.clock.advance(minuteMs);
   const payload = at.bodies().find(({ text }) => text.startsWith('Warmwarden'));
   expect(slackFaults(payload)).toEqual([]);
-  expect(payload.text).toBe('Warmwarden on 20 March: 15 done, 1 at risk, 3 unknown, 1 undelivered');
+  expect(payload.text).toBe('Warmwarden on 20 March: 15 done, 1 at risk, 3 not guarded or not judged, 1 undelivered');
   const texts: string[] = payload.attachments[0].blocks.map(
     (block: { text?: { text: string } }) => block.text?.text ?? '',
   );
@@ -212,7 +212,9 @@ test.each([
     fleet.putAlert(sampleAlert(1, { rule, severity: 'critical', mailboxId: null, email: null }));
   const reader = { channel: 'ops', match, routes, fleet, command: 'warmwarden', zone: 'UTC', now: start };
   const { title } = digestOf({ actions: [], undelivered: [] }, reader, { since: start - dayMs, now: start });
-  expect(title).toMatch(match === north ? / 2 at risk, 2 unknown/ : / 3 at risk, 3 unknown/);
+  expect(title).toMatch(
+    match === north ? / 2 at risk, 2 not guarded or not judged/ : / 3 at risk, 3 not guarded or not judged/,
+  );
 });
 
 test('lists the incidents that go on and those that ended since the last one', async () => {

@@ -440,6 +440,26 @@ it('the page counts the mailboxes that are guarded now, none of an account that 
   expect(await guarding()).toBe('Guarding 3 of 4 mailboxes now');
 });
 
+test.each(['ok', 'recovering'])(
+  'with writes off, the page of a mailbox that is %s promises no action',
+  async (state) => {
+    const fleet = calmFleet();
+    const [m1] = [...fleet.mailboxes()];
+    const claim = { kind: 'recovery', actionId: 'a1', since: now, previousMode: 'balanced', under: null } as const;
+    if (m1 && state === 'recovering') fleet.putMailbox({ ...m1, memory: m1.memory && { ...m1.memory, claim } });
+    const promise = state === 'ok' ? '<p class="advice">Nothing to do.</p>' : 'Warmwarden pauses its warm-up.';
+    expect(await read(fleet, '/mailboxes/acme/m1')).toContain(promise);
+    fleet.putWritesOff({ ...off, scope: everything });
+    const shown = await read(fleet, '/mailboxes/acme/m1');
+    expect(shown).toContain(
+      'If it bounces, Warmwarden does nothing. Writes are off for all accounts (bob: a look first).',
+    );
+    expect(shown).not.toContain(promise);
+    expect(await read(fleet)).toContain('Watching 3 mailboxes, changing none');
+    expect(await read(fleet)).not.toContain('Guarding');
+  },
+);
+
 it('the page of a mailbox shows the alert of its ip, and does not say that there is nothing to do', async (fleet) => {
   const one = mailbox('m1', 'box1@acme.example');
   const answer = { domain: 'acme.example', ip: '192.0.2.7', checkedAt: null, listed: true, found: 1, checked: 60 };

@@ -18,6 +18,7 @@ import type { Claim } from '../../src/core/verdict.ts';
 import { digestOf } from '../../src/outbox/digest.ts';
 import { sampleIncident } from '../../test/alerts/incident-samples.ts';
 import { judged, sampleAction, start } from '../../test/alerts/samples.ts';
+import { row } from '../../test/guard/samples.ts';
 import { memory } from '../../test/store/records.ts';
 import { movedClock } from '../simulator/moved-clock.ts';
 import { connectionBack, messageSamples, type Sample, severalAtOnce } from './message-samples.ts';
@@ -130,21 +131,45 @@ interface Payload {
 /** A day with two actions, a failing record and a mailbox that cannot be judged. */
 function digest(): Notice {
   const fleet = new Fleet();
-  fleet.putMailbox(changedMailbox('bob', 'recovery'));
-  fleet.putMailbox(changedMailbox('eve', 'pause'));
+  fleet.putMailbox(changedMailbox('bob', 'recovery', { sent: 40, bounced: 1 }));
+  fleet.putMailbox(changedMailbox('eve', 'pause', emergency));
+  fleet.putMailbox({ ...judged({}), ...{ id: 'joe', email: 'joe@acme.example' } });
   for (const rule of ['dns_failing', 'guard_blind'] as const) {
     const [sample] = messageSamples[rule];
-    if (sample && !('kind' in sample)) fleet.putAlert(firing(sample).alert);
+    if (sample && !('kind' in sample)) fleet.putAlert(ofJoe(firing(sample).alert));
   }
-  const actions = [sampleAction(), sampleAction({ id: 'a2', kind: 'pause', email: 'eve@acme.example' })];
+  const verdict = {
+    ...sampleAction().verdict,
+    reason: 'emergency',
+    emergency: { ...emergency, from: '2026-03-19' },
+  } as const;
+  const paused = sampleAction({ id: 'a2', kind: 'pause', email: 'eve@acme.example', verdict });
+  const actions = [sampleAction(), paused];
   const reader = { channel: 'ops', match: {}, routes: [], fleet, command: 'warmwarden', zone: 'UTC', now: start };
   return digestOf({ actions, undelivered: [] }, reader, { since: start - dayMs, now: start });
 }
 
-/** A mailbox that Warmwarden changed. */
-function changedMailbox(id: string, kind: Claim['kind']): MailboxState {
+/** Counts of a day on which a mailbox is in an emergency. */
+const emergency = { sent: 30, bounced: 4 };
+
+/** An alert about a mailbox of its own. */
+function ofJoe(alert: Alert): Alert {
+  if (alert.mailboxId === null) return alert;
+  const title = alert.facts.title.replace(/^\S+:/, 'joe@acme.example:');
+  return { ...alert, mailboxId: 'joe', email: 'joe@acme.example', facts: { ...alert.facts, title } };
+}
+
+/** A mailbox that Warmwarden changed. `counts`: those of yesterday. */
+function changedMailbox(id: string, kind: Claim['kind'], counts: typeof emergency): MailboxState {
   const claim: Claim = { kind, actionId: 'a1', since: start, previousMode: 'balanced', under: null };
-  return { ...judged({}), id, email: `${id}@acme.example`, memory: { ...memory, claim } };
+  const rows = [row('2026-03-19', counts.sent, counts.bounced)];
+  return {
+    ...judged({}),
+    id,
+    email: `${id}@acme.example`,
+    stats: { at: start, answer: { rows } },
+    memory: { ...memory, claim },
+  };
 }
 
 function slackText(message: GroupMessage): string {

@@ -99,7 +99,7 @@ function withinLimitText(verdict: Verdict): string {
   const progress = progressText(verdict);
   const back = progress && ` ${progress}`;
   if (verdict.windowDays === 0)
-    return `The mode was changed or the warm-up was resumed, so earlier emails and bounces no longer count. Counting starts again on the next full day (UTC).${back}`;
+    return `The mode was changed or the warm-up was resumed, so earlier emails and bounces no longer count. Until counting starts again on the next full day (UTC), Warmwarden acts only on an emergency.${back}`;
   if (verdict.sent === 0) return `No emails have been sent yet on the days that count toward the bounce limit.${back}`;
   const left = verdict.bouncesUntilBreach;
   return left === null || left === 0

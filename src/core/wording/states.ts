@@ -6,6 +6,7 @@ import type { AlertRule } from '../alert-rules.ts';
 import { type Change, type GuardState, type MailboxState, stateTable, typedName } from '../mailbox.ts';
 import type { EpochMs } from '../time.ts';
 import type { Claim, Verdict, VerdictAction } from '../verdict.ts';
+import { type WritesOff, writesAreOff } from '../write-scope.ts';
 import { explainVerdict, progressText, rateText, sentence } from './explain.ts';
 import { betweenText, momentText } from './phrases.ts';
 
@@ -118,11 +119,26 @@ export interface Hold {
   readonly ends: string;
 }
 
-/** Describes what holds a mailbox that `isHeld`. `command` starts this program. `isUnread`: its account fails. */
+/** Describes what holds a mailbox that `isHeld`. `command` starts this program. `isUnread`: its account fails. `stop`: nothing ends it before writes are on. */
 export function holdOf(
+  row: HeldRow,
+  doings: Pick<PausedFacts, 'actions' | 'changes'>,
+  { stop, ...words }: HoldWords & { readonly stop: WritesOff | null },
+): Hold {
+  const hold = holdWithWrites(row, doings, words);
+  return stop ? { ...hold, ends: `A person in the warm-up service. ${writesAreOff(stop, words.command)}` } : hold;
+}
+
+interface HoldWords {
+  readonly zone: string;
+  readonly command: string;
+  readonly isUnread: boolean;
+}
+
+function holdWithWrites(
   { state, mailbox, alerts }: HeldRow,
   doings: Pick<PausedFacts, 'actions' | 'changes'>,
-  { zone, command, isUnread }: { readonly zone: string; readonly command: string; readonly isUnread: boolean },
+  { zone, command, isUnread }: HoldWords,
 ): Hold {
   const { memory, verdict } = mailbox;
   const claim = memory?.claim ?? null;

@@ -138,7 +138,7 @@ const commands: Readonly<Record<string, PageCommand>> = {
   '/writes off': {
     operation: 'writes',
     title: (_subject, values) => `Stop all changes ${scopeText(values)}`,
-    button: 'Start the emergency stop',
+    button: 'Stop changes',
     folded: 'Choose an account, a mailbox or a duration',
     fields: [
       field('account', 'Account', 'Empty: all accounts.'),
@@ -153,7 +153,7 @@ const commands: Readonly<Record<string, PageCommand>> = {
   '/writes on': {
     operation: 'writes',
     title: (_subject, values) => `Allow changes ${scopeText(values)} again`,
-    button: 'End the emergency stop',
+    button: 'Allow changes',
     given: scope,
     body: (values) => ({ off: false, ...filled(values, scope) }),
   },

@@ -96,7 +96,7 @@ export const explainRoute = fleetRoute({
       actions: actions.slice(0, limit),
       changes: changes.slice(0, limit),
     };
-    const notGuarded = notGuardedText(parts.fleet, found.mailbox, time);
+    const notGuarded = notGuardedText(parts.fleet, found.mailbox, { ...time, command: parts.world.command });
     return { ...explanationFacts({ ...found.mailbox, notGuarded }, newest, time), more };
   },
 });

@@ -188,11 +188,17 @@ function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet) {
   };
 }
 
-/** Counts the mailboxes that are judged, on accounts that are guarded and read. */
-function guardedOf(ranked: readonly RankedMailbox[], troubles: readonly Trouble[], fleet: Fleet): number {
+/** Counts the mailboxes that are judged and may be changed, on accounts that are guarded and read. */
+function guardedOf(
+  ranked: readonly RankedMailbox[],
+  { troubles, fleet, now }: { readonly troubles: readonly Trouble[]; readonly fleet: Fleet; readonly now: EpochMs },
+): number {
   const [badges, unread] = [accountBadges(troubles), fleet.unreadAccounts()];
-  const isGuarded = ({ mailbox: { account }, state }: RankedMailbox) =>
-    state !== 'not_judged' && !badges.has(account) && !unread.has(account);
+  const isGuarded = ({ mailbox: { account, id }, state }: RankedMailbox) =>
+    state !== 'not_judged' &&
+    !badges.has(account) &&
+    !unread.has(account) &&
+    fleet.writesOffOver(account, id, now) === null;
   return ranked.filter(isGuarded).length;
 }
 
@@ -248,7 +254,7 @@ function hasWord({ mailbox, state }: RankedMailbox, word: string): boolean {
 /** Sort key: the oldest first. What memory does not date comes before all others. */
 export function heldKey(one: RankedMailbox): Key {
   const { account, id, email } = one.mailbox;
-  const { since } = holdOf(one, factsOf(one.mailbox), { zone: 'UTC', command: '', isUnread: false });
+  const { since } = holdOf(one, factsOf(one.mailbox), { zone: 'UTC', command: '', isUnread: false, stop: null });
   return [since ?? 0, one.urgency, email, id, account];
 }
 
@@ -268,8 +274,10 @@ export async function holdFacts(
   const isInMemory = memory?.claim ? memory.claim.actionId === action?.id : !leavesPause.includes(action?.kind);
   const read = () => entries.entriesOf(row.mailbox, Number.MAX_SAFE_INTEGER, entriesRead);
   const facts = (isInMemory ? null : await orNull(world, read)) ?? factsOf(row.mailbox);
-  const isUnread = typeof fleet.account(row.mailbox.account)?.failingSince === 'number';
-  return holdOf(row, facts, { zone: timeZone(), command: world.command, isUnread });
+  const { account, id } = row.mailbox;
+  const isUnread = typeof fleet.account(account)?.failingSince === 'number';
+  const stop = fleet.writesOffOver(account, id, world.clock.now());
+  return holdOf(row, facts, { zone: timeZone(), command: world.command, isUnread, stop });
 }
 
 const leavesPause: readonly (ActionKind | undefined)[] = ['mode', 'limit', 'set'];
@@ -308,7 +316,7 @@ export function pictureOf(parts: PictureParts) {
   const troubles = notGuardedBy(fleet, now);
   const facts = {
     ...totalsOf(ranked, fleet),
-    guarded: guardedOf(ranked, troubles, fleet),
+    guarded: guardedOf(ranked, { troubles, fleet, now }),
     accounts: [...fleet.accounts()],
     firing: new FiringAlerts(fleet.alerts()),
     incidents: fleet.incidents().filter(({ endedAt }) => endedAt === null),

@@ -109,7 +109,12 @@ function since({ fleet }: RouteParts, picture: Picture): Markup {
   const date = new Date(firstSeenAt).toISOString();
   const began = html` on ${counted(accounts.length - empty, 'account')} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>`;
   const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;
-  return html`Guarding ${countedOf(guarded, all, 'mailbox', 'mailboxes')}${guarded === all ? began : ' now'}. Oldest stats: ${ago(oldestStatsAt, now)}${never}.`;
+  // A stop of changes alone leaves every mailbox watched.
+  const isWatched = guarded === 0 && troubles.length === 0 && picture.writesOff.length > 0;
+  const what = isWatched
+    ? html`Watching ${counted(all, 'mailbox', 'mailboxes')}, changing none`
+    : html`Guarding ${countedOf(guarded, all, 'mailbox', 'mailboxes')}${guarded === all ? began : ' now'}`;
+  return html`${what}. Oldest stats: ${ago(oldestStatsAt, now)}${never}.`;
 }
 
 const shownAtOnce = 6;

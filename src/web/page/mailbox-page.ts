@@ -23,7 +23,6 @@ import type { Verdict } from '../../core/verdict.ts';
 import { campaignsUntouched } from '../../core/wording/explain.ts';
 import { counted, duration, numberText } from '../../core/wording/phrases.ts';
 import { actionWord, pausedText, unattendedText } from '../../core/wording/states.ts';
-import { writesAreOff } from '../../core/write-scope.ts';
 import { type MailboxRow, rowOf } from '../overview/fleet.ts';
 import type { Tone } from '../overview/headline.ts';
 import { type QueryParameter, whole } from '../query.ts';
@@ -64,6 +63,8 @@ interface MailboxFacts extends Pick<RouteParts, 'fleet' | 'explain'> {
   /** Why the mailbox is not guarded at present, or null if it is. */
   readonly notGuarded: string | null;
   readonly isUnread: boolean;
+  /** True if writes are off for it. */
+  readonly isStopped: boolean;
   readonly now: EpochMs;
   readonly command: string;
   readonly zone: string;
@@ -86,9 +87,11 @@ export const mailboxPlace = place(
     const actions = entries?.actions.length ? entries.actions : fleet.recentActions().filter(ofMailbox);
     const changes = entries?.changes ?? row.mailbox.changes.toReversed();
     const zone = parts.timeZone();
-    const notGuarded = notGuardedText(fleet, row.mailbox, { now, zone });
+    const notGuarded = notGuardedText(fleet, row.mailbox, { now, zone, command: world.command });
     const isUnread = typeof fleet.account(account)?.failingSince === 'number';
-    const facts = { fleet, explain, row, actions, changes, notGuarded, isUnread, now, command: world.command, zone };
+    const isStopped = fleet.writesOffOver(account, id, now) !== null;
+    const { command } = world;
+    const facts = { fleet, explain, row, actions, changes, notGuarded, isUnread, isStopped, now, command, zone };
     const days = dayChart({
       rows: dailyRows(row.mailbox.stats?.answer, now),
       windowDays: policyOf(row.mailbox).windowDays,
@@ -131,7 +134,6 @@ ${notGuarded !== null && html`<p class="bad">${prose(notGuarded)}</p>`}
 <p>${verdict === null ? 'Not judged yet: Warmwarden must read both stats and warm-up once.' : prose(whyOf(facts, verdict))}</p>
 <p class="advice">${prose(mailboxAdvice(row, facts))}</p>
 ${state === 'held' && html`<p class="line">${doLink(mailboxCommandPath(mailbox, 'pause'), 'Pause only this mailbox now')} ${hold ? heldLinks(hold) : ''}</p>`}
-${stopNote(facts)}
 ${(verdict?.warnings ?? []).map((warning) => html`<p class="muted">${text(warning)}</p>`)}
 <p class="line"><a href="/alerts?${about}">Its alerts</a> <a href="/activity?${about}">Its activity</a></p>
 </section>`;
@@ -141,28 +143,27 @@ function isHold({ rule }: Alert): boolean {
   return rule === 'guard_held';
 }
 
-/** Note about an emergency stop of this mailbox alone: the banner above every page covers wider stops. */
-function stopNote({ fleet, row: { mailbox }, now, command }: MailboxFacts): Markup | '' {
-  const off = fleet.writesOffOver(mailbox.account, mailbox.id, now);
-  return off?.scope.kind === 'mailbox' ? html`<p class="bad">${prose(writesAreOff(off, command))}</p>` : '';
-}
-
 /** Explanation of the state. The verdict on a paused mailbox says only that no decision is needed. */
 function whyOf({ row, explain, actions, changes, zone }: MailboxFacts, verdict: Verdict): string {
   if (verdict.reason !== 'already_paused') return explain(verdict);
   return pausedText({ claim: row.mailbox.memory?.claim ?? null, actions, changes }, zone);
 }
 
-/** Limit in force at the end of each day, as far back as the read decisions reach. */
+/**
+ * Limit in force at the end of each day, as far back as the read decisions reach. Before the day on which counting began
+ * again, the limit at the beginning of the day, because the present one does not apply to those emails.
+ */
 function limitsOf(
-  { verdict }: MailboxRow,
+  { verdict, mailbox: { memory } }: MailboxRow,
   entries: MailboxEntries | null,
   now: EpochMs,
 ): (date: IsoDate) => Ppm | null {
+  const countsFrom = memory?.evidence?.from ?? '';
   return (date) => {
-    const end = Math.min(now, Date.parse(date) + dayMs);
-    if (entries === null || end >= now) return verdict?.limitPpm ?? null;
-    return entries.decisions.find(({ since }) => since < end)?.verdict.limitPpm ?? null;
+    const isEarlier = date < countsFrom;
+    const end = Math.min(now, Date.parse(date) + (isEarlier ? 0 : dayMs));
+    if (!isEarlier && (entries === null || end >= now)) return verdict?.limitPpm ?? null;
+    return entries?.decisions.find(({ since }) => since < end)?.verdict.limitPpm ?? null;
   };
 }
 
@@ -267,10 +268,11 @@ const tones: Readonly<Partial<Record<GuardState, Tone>>> = {
 
 function mailboxAdvice(
   { state, mailbox, verdict, alerts }: MailboxRow,
-  words: Pick<MailboxFacts, 'command' | 'zone' | 'notGuarded' | 'isUnread'>,
+  words: Pick<MailboxFacts, 'command' | 'zone' | 'notGuarded' | 'isUnread' | 'isStopped'>,
 ): string {
   const needing = alerts.filter(({ severity }) => severity !== 'info').length;
   const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
+  if (words.isStopped && promising.includes(state)) return unguarded;
   const sent = mailbox.action?.state;
   if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
     return 'The last action has not taken effect. Look at the mailbox in the warm-up service and make the change below yourself.';
@@ -310,6 +312,8 @@ function mailboxAdvice(
   }
 }
 
+/** States in which the advice says what Warmwarden will do. */
+const promising: readonly GuardState[] = ['held', 'recovering', 'near_limit', 'over_limit', 'ok', 'not_judged'];
 const unguarded = 'Do what the first sentence says: until then, Warmwarden does not protect it.';
 
 function overLimitAdvice(verdict: MailboxRow['verdict']): string {

@@ -31,7 +31,7 @@ export function withoutCommands(markup: string): string {
   return markup.replace(/<(a|form|nav) class="do\b[^>]*>.*?<\/\1>|<input class="do"[^>]*>/gs, '');
 }
 
-export const endStop = 'End the emergency stop';
+export const endStop = 'Allow changes again';
 
 /** Path of the page that prepares the end of exactly this stop. */
 export function writesOnPath(scope: WriteScope): string {
@@ -90,7 +90,7 @@ export const undoLink = doLink(undoPath, 'Undo the last hour');
 export const addSilenceLink = doLink(silencePath({}, silenceLasts), 'Add a silence');
 
 export function emergencyStopLink(isStopped: boolean): Markup {
-  return isStopped ? doLink(writesPath(false), endStop) : doLink(writesPath(true), 'Emergency stop');
+  return isStopped ? doLink(writesPath(false), endStop) : doLink(writesPath(true), 'Stop all changes');
 }
 
 export function mailboxLinks(mailbox: { readonly account: string; readonly id: string }): readonly Markup[] {
