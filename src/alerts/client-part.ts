@@ -8,15 +8,7 @@ import { idOfKey } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import { acknowledgedText } from '../core/wording/explain.ts';
 import { type GroupMessage, groupName, groupOf, messageOf } from './grouping.ts';
-import {
-  type AlertRoute,
-  type Audience,
-  audienceOf,
-  escalationText,
-  isPauseEnd,
-  type KnownFleet,
-  pauseFingerprint,
-} from './routing.ts';
+import { type AlertRoute, type Audience, audienceOf, escalationText, type KnownFleet } from './routing.ts';
 import { leavesUnguarded } from './rules/account-rules.ts';
 import { apiName, closedTitle, guardHeld } from './rules/breaker-rule.ts';
 import { protectionOf } from './rules/protection-rule.ts';
@@ -121,12 +113,11 @@ function withheld(alert: Alert, account: string): Alert {
     object: mailboxId === null ? standIn(alert.account, object ?? '') : object && standIn(object),
   };
   const numbers = Object.entries(facts.numbers).filter(([name]) => plainNumbers.includes(name));
-  const isEnd = isPauseEnd(alert);
   const { unstable: _, ...rest } = alert;
   return {
     ...rest,
     ...subject,
-    fingerprint: isEnd ? pauseFingerprint(subject) : fingerprintOf(subject),
+    fingerprint: fingerprintOf(subject),
     facts: {
       title: `${groupName(rule, [{ kind: 'firing', alert }])}, outside the routes of this channel`,
       sentences: [

@@ -5,7 +5,7 @@ import type { MutedNews, MutedNewsChanges } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
 import { type GroupMessage, incidentMessageOf, messageOf } from './grouping.ts';
 import { type Routed, withNewestFacts } from './notifications.ts';
-import { isPause, pauseFingerprint } from './routing.ts';
+import { isPause } from './routing.ts';
 
 /** Entries by channel and subject. */
 export type WaitingNews = ReadonlyMap<string, MutedNews>;
@@ -35,9 +35,6 @@ interface MuteFacts {
 
 /** Mailboxes of a waiting incident whose routes decide when its mute time ends. */
 const maxMembers = 20;
-
-/** Subject under which a step of an alert waits. */
-const aboutOf = (step: Transition) => (isPause(step) ? pauseFingerprint(step.alert) : step.alert.fingerprint);
 
 const keyOf = (channel: string, about: string) => `${channel} ${about}`;
 
@@ -84,8 +81,7 @@ export class MuteLook {
    * channel that gets the step.
    */
   step({ name, keepsOpen }: MutableChannel, step: Transition, to: readonly string[]): Transition | null {
-    const { fingerprint } = step.alert;
-    const about = aboutOf(step);
+    const { fingerprint: about } = step.alert;
     const earlier = this.#entries.get(keyOf(name, about));
     const isMuted = this.#facts.isMuted(name, step.alert);
     const { foretold, ...loud } = step;
@@ -93,8 +89,7 @@ export class MuteLook {
     const next = isNewHere ? loud : step;
     if (!earlier && !isMuted) return next;
     if (step.kind === 'reminder') return null;
-    const isKnown =
-      earlier?.isKnown ?? (this.#facts.isKnown(name, fingerprint) && !isUnheard(this.#stored, name, fingerprint));
+    const isKnown = earlier?.isKnown ?? (this.#facts.isKnown(name, about) && !isUnheard(this.#stored, name, about));
     const news = { channel: name, about, isKnown, ...this.#waitOf(earlier, to) };
     if (step.kind === 'event') {
       if (!isMuted) return next;
@@ -202,7 +197,7 @@ export class MuteLook {
       .map((one) => (one.kind === 'worsened' ? { ...one, kind: 'firing' as const } : one));
     if (news.incident?.step !== 'ended') return [{ ...news, transitions }];
     const single = { ...news, incident: null, members: [] };
-    return [...Map.groupBy(this.#newest(transitions), aboutOf)].map(([about, steps]) => ({
+    return [...Map.groupBy(this.#newest(transitions), ({ alert }) => alert.fingerprint)].map(([about, steps]) => ({
       ...{ ...single, about },
       transitions: steps,
     }));

@@ -233,50 +233,12 @@ export function joinedAs(
   return late.length > 0 ? 'firing' : null;
 }
 
-// Pauses by Warmwarden for channels that page: an event never resolves, but its page ends when the mailbox runs again,
-// leaves, or is silenced by a person. Pure.
-
-const mark = 'guard_paused';
-
+/** Returns true for a confirmed pause by Warmwarden, the one event that pages. */
 export function isPause({ kind, alert: { rule, facts, mailboxId } }: Transition): boolean {
   const { action, outcome } = facts.numbers;
   return (
     kind === 'event' && rule === 'guard_acted' && mailboxId !== null && action === 'pause' && outcome === 'confirmed'
   );
-}
-
-export function isPauseEnd({ fingerprint }: Pick<Alert, 'fingerprint'>): boolean {
-  return fingerprint.startsWith(`${mark}|`);
-}
-
-export function pauseFingerprint({ account, mailboxId }: Pick<Alert, 'account' | 'mailboxId'>): string {
-  return [mark, account, mailboxId ?? ''].join('|');
-}
-
-interface PauseFacts {
-  readonly now: EpochMs;
-  readonly mailbox: (account: string, id: string) => MailboxState | undefined;
-  readonly silenced: (alert: Alert) => boolean;
-}
-
-/** Returns null if the pause lasts, or the announcement is about no pause. */
-export function pauseEnd({ fingerprint, at: since, severity }: Announcement, facts: PauseFacts): Transition | null {
-  const [first, account = '', ...rest] = fingerprint.split('|');
-  if (first !== mark) return null;
-  const mailboxId = rest.join('|');
-  const mailbox = facts.mailbox(account, mailboxId);
-  const email = mailbox?.entry.answer.email ?? null;
-  const ended = (why: string): Transition => {
-    const subject = { rule: 'guard_acted', account, mailboxId, email, object: null } as const;
-    const times = { since, firingAt: since, resolvedAt: facts.now, firesAt: null, seen: 0 };
-    const about = { title: `${email ?? mailboxId}: ${why}`, sentences: [], numbers: {} };
-    const alert: Alert = { ...subject, fingerprint, severity, status: 'resolved', ...times, facts: about };
-    return { kind: 'resolved', at: facts.now, alert };
-  };
-  if (!mailbox) return ended('the mailbox is no longer guarded');
-  if (mailbox.memory?.run === 'running') return ended('the warm-up runs again');
-  const end = ended('a person silenced it');
-  return facts.silenced(end.alert) ? end : null;
 }
 
 // Names that a channel may show: those in its routes. A channel shows all names if one of its routes names no account,

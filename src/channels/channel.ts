@@ -135,8 +135,6 @@ export interface Channel {
   readonly skipsForetoldEnds?: true;
   /** True if the receiver keeps an alert open until its end, which is then sent at once. */
   readonly keepsOpen?: true;
-  /** True if the receiver keeps a pause of Warmwarden open until a message ends it. */
-  readonly followsPauses?: true;
   /** Returns null to send none. Pure: the same message gives the same bytes. */
   render(message: GroupMessage): Rendered | null;
   /** Returns null if the receiver has no use for the notice. Pure. */

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { GroupMessage } from '../alerts/grouping.ts';
-import { isPause, pauseFingerprint } from '../alerts/routing.ts';
+import { isPause } from '../alerts/routing.ts';
 import { fieldsIn } from '../api/http/failure.ts';
 import { isCause, noAccount, type Transition } from '../core/alert.ts';
 import type { Severity } from '../core/alert-rules.ts';
@@ -100,7 +100,6 @@ export function pagerChannel<Stored>(pager: Pager<Stored>, settings: ForPeople &
     type,
     minGapMs: 0,
     keepsOpen: true,
-    followsPauses: true,
     render: (message) => {
       const events = eventsOf(message, settings);
       return events.length === 0 ? null : { payload: JSON.stringify(events.map(write)), title: messageTitle(message) };
@@ -178,11 +177,11 @@ interface TriggerSubject {
   readonly details: Readonly<Record<string, string>>;
 }
 
-function subjectOf({ kind, at, alert }: Transition, more: TriggerSubject['details']): TriggerSubject {
+function subjectOf({ at, alert }: Transition, more: TriggerSubject['details']): TriggerSubject {
   const { rule, account, email, object, severity } = alert;
   const isOfNone = account === noAccount;
   return {
-    key: kind === 'event' ? pauseFingerprint(alert) : alert.fingerprint,
+    key: alert.fingerprint,
     severity,
     source: email ?? (isCause(alert) ? null : object) ?? (isOfNone ? 'Warmwarden' : account),
     class: rule,

@@ -6,15 +6,7 @@ import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { isStoodFor } from '../alerts/incidents.ts';
 import { isUnheard, MuteLook, type WaitingNews, waitingNews } from '../alerts/muted-news.ts';
 import { type Notification, notificationsOf, type Routed, withLinks, withTags } from '../alerts/notifications.ts';
-import {
-  type AlertRoute,
-  channelsFor,
-  isMuted,
-  joinedAs,
-  mutes,
-  pauseEnd,
-  type RoutingFacts,
-} from '../alerts/routing.ts';
+import { type AlertRoute, channelsFor, isMuted, joinedAs, mutes, type RoutingFacts } from '../alerts/routing.ts';
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Channel } from '../channels/channel.ts';
 import { type AlertTemplate, inOwnWords } from '../channels/template.ts';
@@ -185,8 +177,7 @@ export class Collector {
       timing,
     });
     const isHeard = this.#parts.channels().length > 0;
-    const made = isHeard ? notifications : unheard({ unnotified, announced, firing, now });
-    const all = [...made, ...this.#pauseEnds(announced, now)];
+    const all = isHeard ? notifications : unheard({ unnotified, announced, firing, now });
     const early = earlySteps({
       unnotified,
       due: new Set(all.flatMap(({ ids }) => ids)),
@@ -231,18 +222,6 @@ export class Collector {
       silences.some(({ match }) => mutes(match, alert, fleet));
   }
 
-  #pauseEnds(announced: ReadonlyMap<string, Announcement>, now: EpochMs): readonly Notification[] {
-    const { fleet } = this.#parts;
-    const silences = fleet.silences(now);
-    const facts = {
-      now,
-      mailbox: (account: string, id: string) => fleet.mailbox(account, id),
-      silenced: (alert: Alert) => silences.some(({ match }) => mutes(match, alert, fleet)),
-    };
-    const ends = [...announced.values()].map((one) => pauseEnd(one, facts)).filter((end) => end !== null);
-    return ends.map((end) => ({ group: groupOf(end.alert), ids: [], news: [end] }));
-  }
-
   async #record(
     { notifications, early, incidents, firing }: LookOutcome,
     announced: Map<string, Announcement>,
@@ -281,10 +260,9 @@ export class Collector {
     if (notifications.length === 0 && early.length === 0 && changed.length === 0 && muted === null) return;
     const sent = new Set(plain.map(({ group }) => group));
     const groups: readonly RoutedGroup[] = routed.map((one) => ({ ...one, isSent: sent.has(one.group) }));
-    const followers = this.#parts.channels().filter(({ followsPauses }) => followsPauses === true);
     const notificationLog = notificationLogAfter(
       { groups, early, incidents: ofIncidents, inherited },
-      { before: known, now, followers: followers.map(({ name }) => name) },
+      { before: known, now },
     );
     const transitionIds = notifications.flatMap(({ ids }) => ids);
     const record = { transitionIds, deliveries, orphans, notificationLog, incidents: changed, now };

@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import type { EarlyStep } from '../alerts/engine.ts';
 import { type GroupMessage, incidentMessageOf, messageOf, namedAtTheEnd } from '../alerts/grouping.ts';
 import { announcementOf, type Routed } from '../alerts/notifications.ts';
-import { isPause, pauseFingerprint } from '../alerts/routing.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
 import { messageTitle } from '../channels/message-text.ts';
 import type { Announcement } from '../core/alert.ts';
@@ -30,10 +29,7 @@ export function deliveryOf(channel: Channel, message: GroupMessage, shown: Group
     named.update(`${alert.fingerprint},`);
   }
   const id = deliveryId([channel.name, group, String(at), steps.digest('base64url'), payload]);
-  // The end of a pause waits for the message about the pause.
-  const fingerprints = transitions.flatMap((one) =>
-    isPause(one) ? [one.alert.fingerprint, pauseFingerprint(one.alert)] : [one.alert.fingerprint],
-  );
+  const fingerprints = transitions.map(({ alert }) => alert.fingerprint);
   const reminds = transitions.length > 0 && transitions.every(({ kind }) => kind === 'reminder');
   const first = [
     ...(reminds ? [`${reminderPrefix}${named.digest('base64url')}`] : []),
@@ -88,12 +84,11 @@ interface LookAnnouncements {
 interface KnownBefore {
   readonly before: ReadonlyMap<string, Announcement>;
   readonly now: EpochMs;
-  readonly followers: readonly string[];
 }
 
 export function notificationLogAfter(
   { groups, early, incidents, inherited }: LookAnnouncements,
-  { before, now, followers }: KnownBefore,
+  { before, now }: KnownBefore,
 ): NotificationLogChanges {
   const known = new Map<string, Announcement>();
   const put = (one: Announcement | null) => {
@@ -117,18 +112,6 @@ export function notificationLogAfter(
     }
   // An alert may have ended after an incident named it as still firing.
   for (const fingerprint of ended) known.delete(fingerprint);
-  // A mailbox may be paused again in the look in which its last pause ends: the new pause is kept in its place.
-  const plain = groups.filter(({ inIncident }) => !inIncident);
-  for (const { news } of followers.length > 0 ? plain : []) for (const one of news) put(followed(one, followers, now));
-  const sent = plain.flatMap(({ group, isSent }) => (isSent ? [group] : []));
-  const over = [...ended].filter((fingerprint) => !known.has(fingerprint));
-  return { announced: [...known.values()], ended: over, groups: sent };
-}
-
-/** Announcement whose channels must be notified of the pause's end. Null if it is no pause, or they were not notified. */
-function followed({ transition, to }: Routed, followers: readonly string[], at: EpochMs): Announcement | null {
-  const channels = followers.filter((name) => to.includes(name));
-  if (channels.length === 0 || !isPause(transition)) return null;
-  const { alert } = transition;
-  return { fingerprint: pauseFingerprint(alert), at, severity: alert.severity, channels };
+  const sent = groups.flatMap(({ group, inIncident, isSent }) => (isSent && !inIncident ? [group] : []));
+  return { announced: [...known.values()], ended: [...ended], groups: sent };
 }

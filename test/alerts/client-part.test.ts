@@ -2,14 +2,7 @@
 import { expect, test } from 'vitest';
 import { alertFor, messageFor } from '../../src/alerts/client-part.ts';
 import { messageOf } from '../../src/alerts/grouping.ts';
-import {
-  type AlertRoute,
-  audienceIn,
-  audienceOf,
-  channelsFor,
-  pauseEnd,
-  pauseFingerprint,
-} from '../../src/alerts/routing.ts';
+import { type AlertRoute, audienceIn, audienceOf, channelsFor } from '../../src/alerts/routing.ts';
 import { accountConditions, mailboxListShort } from '../../src/alerts/rules/account-rules.ts';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
 import {
@@ -261,15 +254,6 @@ test.each(ofBeta)('$facts.title: another client is told only if nobody else is, 
   const shown = message && messageFor('alpha', message, context);
   expect(JSON.stringify(shown)).not.toMatch(/beta|jo/);
   expect(shown?.transitions[0]?.alert.facts.sentences[0]).toBe('It is about others, and no other channel takes it.');
-});
-
-test('a pause without names ends under the key that it began with', () => {
-  const numbers = { action: 'pause', outcome: 'confirmed' };
-  const pause = sampleAlert(1, { rule: 'guard_acted', account: 'beta', mailboxId: 'beta-9', object: 'a1' });
-  const begun = alertFor('alpha', { ...pause, facts: { ...pause.facts, numbers } }, context);
-  const known = { fingerprint: pauseFingerprint(pause), at: start, severity: 'critical', channels: ['alpha'] } as const;
-  const end = pauseEnd(known, { now: start, mailbox: () => undefined, silenced: () => false });
-  expect(end && alertFor('alpha', end.alert, context).fingerprint).toBe(pauseFingerprint(begun));
 });
 
 test('a channel whose routes name every account is told of everything', () => {

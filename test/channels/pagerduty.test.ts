@@ -1,4 +1,4 @@
-// PagerDuty: one key from the trigger to the resolve, nothing pages that only happened, and a pause pages until it is over.
+// PagerDuty: one key from the trigger to the resolve, and nothing pages that only happened, except a pause.
 import { expect, test } from 'vitest';
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
@@ -56,7 +56,7 @@ test('what only happened pages nobody, except a pause that Warmwarden made', asy
   expect(event(messageWith([pauseOf('refused')]))).toBeNull();
   expect(at.channel.renderNotice({ name: 'digest', title: 'The day', at: start, sections: [] })).toBeNull();
   await at.send(messageWith([pauseOf('confirmed')]));
-  expect(actions(at)).toEqual(['trigger guard_paused|acme|m1']);
+  expect(actions(at)).toEqual(['trigger guard_acted|acme|m1|a1:confirmed']);
 });
 
 test('a storm triggers the twenty worst, each of which says how many more there are', async () => {

@@ -85,7 +85,7 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     };
     const send = async () => ({ kind: 'sent' }) as const;
     const channel: Channel = { name, type: 'test', minGapMs: 0, renderNotice: () => null, render, send };
-    if (name === 'pager') return { ...channel, keepsOpen: true, followsPauses: true };
+    if (name === 'pager') return { ...channel, keepsOpen: true };
     return name === 'machine' ? channel : { ...channel, skipsForetoldEnds: true };
   };
   let channels = names.map(channelOf);

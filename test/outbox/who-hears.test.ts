@@ -1,22 +1,16 @@
 // Who hears of what: protection that is switched off reaches every channel but recipes; an alert that grows reaches the channel of
-// an account that joins it; a pause of Warmwarden pages until it is over.
+// an account that joins it.
 import { expect, test } from 'vitest';
 import type { GroupMessage } from '../../src/alerts/grouping.ts';
 import { coversEverything } from '../../src/alerts/rules/protection-rule.ts';
 import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
-import { pagerdutyChannel } from '../../src/channels/pagerduty.ts';
 import type { Alert, AlertMatch } from '../../src/core/alert.ts';
-import { firstSight } from '../../src/core/guard/memory.ts';
-import { defaultPolicy } from '../../src/core/policy.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
-import type { RunState } from '../../src/core/verdict.ts';
-import { firing, resolved, sampleAlert, sampleMailbox, start } from '../alerts/samples.ts';
-import { pauseOf, people } from '../channels/people.ts';
-import { ending } from '../support/ending.ts';
-import { PagerDutyReceiver, routingKey } from '../support/strict-receivers.ts';
+import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
+import { pauseOf } from '../channels/people.ts';
 import { account } from '../web/example-fleet.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
-import { hookChannel, rigWith, slackTo, stage } from './rig.ts';
+import type { Receiver } from './receiver.ts';
+import { hookChannel, slackTo, stage } from './rig.ts';
 
 const settings = {
   routes: [{ match: { account: ['acme'] }, channels: ['hook'] }],
@@ -171,69 +165,6 @@ test('a silence holds for it too', async () => {
   expect(at.told()).toEqual(['firing', '']);
   await at.rig.clock.advance(2 * minuteMs);
   expect(at.told()).toEqual(['firing worsened', 'firing']);
-});
-
-const running = (run: RunState) =>
-  sampleMailbox({ memory: firstSight(defaultPolicy, { now: start, mode: 'balanced', run, rows: [] }) });
-
-/** A pause of Warmwarden has been announced to a pager and to a webhook. */
-async function withPager() {
-  let now = () => start;
-  const pager = await PagerDutyReceiver.start(() => now());
-  const hook = await startReceiver(() => now());
-  const rig = rigWith((clock) => [
-    pagerdutyChannel({ name: 'pager', url: pager.url, routingKey, ...people }, clock),
-    hookChannel(hook.url, clock),
-  ]);
-  now = rig.clock.now;
-  rig.fleet.putMailbox(running('paused'));
-  rig.commit(pauseOf('confirmed'));
-  const told = () => pager.taken().map(({ event_action: action, dedup_key: key }) => `${action} ${key}`);
-  return { pager, hook, rig, told, ...ending(rig, pager, hook) };
-}
-
-const begins = 'trigger guard_paused|acme|m1';
-const ends = 'resolve guard_paused|acme|m1';
-
-test('its page is resolved once when the warm-up runs again, and no other channel hears of that', async () => {
-  await using at = await withPager();
-  await at.rig.clock.advance(hourMs);
-  expect(at.told()).toEqual([begins]);
-  at.rig.fleet.putMailbox(running('running'));
-  await at.rig.clock.advance(hourMs);
-  expect(at.told()).toEqual([begins, ends]);
-  expect(at.hook.received).toHaveLength(1);
-  at.rig.commit({ ...pauseOf('confirmed'), at: at.rig.clock.now() });
-  at.rig.fleet.putMailbox(running('paused'));
-  await at.rig.clock.advance(2 * minuteMs);
-  at.rig.fleet.removeMailbox('acme', 'm1');
-  await at.rig.clock.advance(2 * minuteMs);
-  expect(at.told()).toEqual([begins, ends, begins, ends]);
-});
-
-test('a person who silences it has taken note of it', async () => {
-  await using at = await withPager();
-  await at.rig.clock.advance(5 * minuteMs);
-  const times = { from: at.rig.clock.now(), until: at.rig.clock.now() + hourMs };
-  const match = { rule: ['guard_acted'], mailbox: ['bob@acme.example'] };
-  at.rig.fleet.putSilence({ id: 's1', match, by: 'jo', reason: 'looking', ...times });
-  await at.rig.clock.advance(2 * minuteMs);
-  expect(at.told()).toEqual([begins, ends]);
-});
-
-test('a pause that begins in the look in which the last one ends has an end of its own, without a restart', async () => {
-  await using at = await withPager();
-  await at.rig.clock.advance(hourMs);
-  at.rig.commit({ ...pauseOf('confirmed'), at: at.rig.clock.now() });
-  await at.rig.clock.advance(29 * secondMs);
-  at.rig.fleet.putMailbox(running('running'));
-  await at.rig.clock.advance(2 * secondMs);
-  at.rig.fleet.putMailbox(running('paused'));
-  await at.rig.clock.advance(5 * minuteMs);
-  expect(at.told()).toEqual([begins, begins, ends]);
-  at.rig.fleet.putMailbox(running('running'));
-  await at.rig.clock.advance(5 * minuteMs);
-  expect(at.told().slice(3)).toEqual([ends]);
 });
 
 test('ten pauses, one every 3.5 s, are three messages when the group interval is 30 s, and none is lost', async () => {
