@@ -4,19 +4,19 @@ import { Command } from 'commander';
 import { KnownSecrets } from '../config/hiding.ts';
 import { type LoadedConfig, loadConfig, type ValidConfig } from '../config/load.ts';
 import { loadPlaces, type Places } from '../config/places.ts';
-import type { Setting } from '../config/settings.ts';
 import { pathOf } from '../core/store-failure.ts';
 import { sentence } from '../core/wording/explain.ts';
 import { counted } from '../core/wording/phrases.ts';
 import { readCatalogue, scheduleDoubts } from '../recipes/catalogue.ts';
 import { version } from '../world/program.ts';
-import { formatPath, formatProblem } from '../world/schema/problem.ts';
+import { formatProblem } from '../world/schema/problem.ts';
 import { systemClock } from '../world/world.ts';
 import { configurationError } from './configuration.ts';
 import { examineAccounts } from './doctor/accounts.ts';
 import { type DoctorPart, doctorParts, type Examined, reporter } from './doctor/examined.ts';
+import { examineFiles } from './doctor/files.ts';
 import { examineChannels, examineDaemon, type SeenDaemon, seeDaemon } from './doctor/network.ts';
-import { examineFiles, examineStore, isReadersGain, type StoreLines, unknownProcess } from './doctor/store.ts';
+import { examineStore, type StoreLines, unknownProcess } from './doctor/store.ts';
 import { errorKinds, exitDone } from './errors.ts';
 import { type Answers, type ConfigOptions, configOption, jsonOption, printJson } from './options.ts';
 import { printLines } from './terminal.ts';
@@ -64,12 +64,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<DoctorFindin
   const checks = [
     versions(),
     ...(await configuration(file, loaded)),
-    ...examineFiles({
-      configs: configFiles(file, loaded),
-      secretFiles: loaded.ok ? [...loaded.secretFiles.keys()] : [],
-      recipesFolder: places.ok ? places.recipesFolder : null,
-      store: place,
-    }),
+    ...examineFiles(file, loaded),
     ...(loaded.ok ? await outside(loaded, seen) : [...notKnown('api').checks, ...notKnown('channels').checks]),
     ...store.checks,
     ...(daemon === null ? notKnown('daemon').checks : examineDaemon(daemon, store.active)),
@@ -80,17 +75,6 @@ async function examine(file: string, loaded: LoadedConfig): Promise<DoctorFindin
     checks: hidden(checks, loaded),
     exitCode: loaded.ok ? Math.max(store.exitCode, otherwise) : errorKinds.configuration.exitCode,
   };
-}
-
-/** The configuration file and those that it includes, each with the names of the settings whose secrets it holds. */
-function configFiles(file: string, loaded: LoadedConfig) {
-  if (!loaded.ok) return [{ file, secrets: [] }];
-  const readable = loaded.settings().filter(({ secret, from }) => from.kind === 'file' && isReadersGain(secret));
-  const holder = ({ from }: Setting) => ('file' in from ? from.file : undefined) ?? file;
-  return [file, ...loaded.included].map((one) => {
-    const held = readable.filter((setting) => holder(setting) === one);
-    return { file: one, secrets: held.map(({ path }) => formatPath(path)) };
-  });
 }
 
 function versions(): Examined {

@@ -140,23 +140,21 @@ export type Places =
   | {
       readonly ok: true;
       readonly store: StorePlace;
-      readonly recipesFolder: string;
       /** Names of accounts that are written as plain words in the file. */
       readonly accountNames: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-const placesSchema = section({ store: keyed(storeSchema, {}, ''), recipes: keyed(recipes, {}, '') });
+const placesSchema = section({ store: keyed(storeSchema, {}, '') });
 
-/** Reads only the sections with places; the rest of the file is neither substituted nor checked. */
+/** Reads only the place of the store; the rest of the file is neither substituted nor checked. */
 export function loadPlaces(path: string, environment: Environment): Places {
-  const part = loadPart(path, environment, placesSchema, ['store', 'recipes']);
+  const part = loadPart(path, environment, placesSchema, ['store']);
   if ('problems' in part) return { ok: false, problems: part.problems };
   const { checked, source } = part;
   return {
     ok: true,
     store: placeOf(checked.store, source),
-    recipesFolder: recipesIn(checked.recipes, source),
     accountNames: namesIn(source.tree),
   };
 }

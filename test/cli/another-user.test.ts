@@ -37,7 +37,6 @@ test('a closed folder is neither a missing store nor a daemon that does not run'
   writeFileSync(path, '');
   const daemon = createServer();
   await new Promise<void>((resolve) => daemon.listen(socketPathOf(path), resolve));
-  const elsewhere = { recipesFolder: '', accountNames: [] };
   const off = { on: false, reason: 'a trial', by: 'somebody', accounts: [], dryRun: false } as never;
   // Loads what a command needs only where no daemon answers: this checkout may be closed to the other user, too.
   await askDaemon(`${path}.absent`, 'writes', off).catch(messageOf);
@@ -46,7 +45,7 @@ test('a closed folder is neither a missing store nor a daemon that does not run'
     await Promise.resolve()
       .then(() => Ledger.open(path))
       .catch(messageOf),
-    await examineStore({ ok: true, store: path, ...elsewhere }).catch(messageOf),
+    await examineStore({ ok: true, store: path, accountNames: [] }).catch(messageOf),
     (await switchInStore(config, off)).messages[0],
     examineDaemon(await seeDaemon(path))[0]?.message,
   ]);

@@ -179,20 +179,23 @@ test.each([
 });
 
 test('files that every user can read or change', async () => {
-  using workplace = place();
-  await (await Store.open(workplace.path('data/warmwarden.db'), world.clock.now())).close();
+  using workplace = place({}, { api_key: undefined, api_key_file: 'key' });
+  writeFileSync(workplace.path('key'), demoKey);
+  chmodSync(workplace.path('key'), 0o600);
   chmodSync(workplace.path('config.yaml'), 0o644);
-  chmodSync(workplace.path('data/warmwarden.db'), 0o644);
+  expect((await examined(workplace)).of('permissions')).toEqual([]);
+  chmodSync(workplace.path('key'), 0o644);
   const { code, of } = await examined(workplace);
-  expect(code).toBe(0);
-  expect(of('permissions')).toEqual([
-    expect.stringMatching(
-      /^warning: .*config\.yaml holds secrets \(accounts\[0\]\.api_key\), and every user can read it: run `chmod o-r /,
-    ),
-    expect.stringMatching(/^warning: Other users can open .*warmwarden\.db: run `chmod 600 /),
+  expect([code, of('permissions')]).toEqual([
+    0,
+    [expect.stringMatching(/^warning: Every user can read the secrets in .*key: run `chmod o-r .*key`\.$/)],
   ]);
-  chmodSync(workplace.path('config.yaml'), 0o666);
-  expect((await examined(workplace)).of('permissions')[0]).toMatch(/^problem: Every user can change /);
+  using other = place();
+  chmodSync(other.path('config.yaml'), 0o666);
+  expect((await examined(other)).of('permissions')).toEqual([
+    expect.stringMatching(/^problem: Every user can change .*config\.yaml: run `chmod o-w /),
+    expect.stringMatching(/^warning: Every user can read the secrets in .*config\.yaml: run `chmod o-r /),
+  ]);
 });
 
 test('the store of an earlier version, of a newer one, and one that is damaged', async () => {

@@ -104,7 +104,6 @@ describe('the place of the store', () => {
     expect(places).toEqual({
       ok: true,
       store: join(folder, 'here.db'),
-      recipesFolder: join(folder, 'recipes'),
       accountNames: ['acme'],
     });
   });

@@ -1,11 +1,10 @@
-// The doctor's view of the store and the files that Warmwarden uses. Changes nothing.
+// The doctor's view of the store. Changes nothing.
 
-import { accessSync, constants, existsSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Places } from '../../config/places.ts';
-import { nameOf, type PostgresPlace, pathOf, type StorePlace } from '../../core/store-failure.ts';
+import { nameOf, type PostgresPlace } from '../../core/store-failure.ts';
 import { counted, listText, spanText } from '../../core/wording/phrases.ts';
-import { userName } from '../../operations/socket.ts';
 import { skewOf } from '../../store/database.ts';
 import { StoreError } from '../../store/failure.ts';
 import { lockOf, presenceOf, sizeOf } from '../../store/file/place.ts';
@@ -172,106 +171,4 @@ function activeLines({ content }: Examination): readonly Examined[] {
       `No daemon of this configuration answers on this machine: ${active.name} is active (version ${active.version}).`,
     ),
   ];
-}
-
-const permission = reporter('permissions');
-const everybodyReads = 0o004;
-const everybodyWrites = 0o002;
-/** Permissions of everybody but the owner. */
-const others = 0o077;
-
-interface ConfigFile {
-  readonly file: string;
-  /** Names of the settings whose secret is in the file itself. */
-  readonly secrets: readonly string[];
-}
-
-interface Files {
-  readonly configs: readonly ConfigFile[];
-  readonly secretFiles: readonly string[];
-  readonly recipesFolder: string | null;
-  readonly store: StorePlace | null;
-}
-
-export function examineFiles(files: Files): readonly Examined[] {
-  const wrong = [
-    ...files.configs.flatMap(configFile),
-    ...files.secretFiles.flatMap(secretFile),
-    ...(files.recipesFolder === null ? [] : recipesFolder(files.recipesFolder)),
-    ...(files.store === null ? [] : storeFiles(files.store)),
-  ];
-  return wrong.length > 0 ? wrong : [permission('ok', `The files are protected, and ${userName()} can use them.`)];
-}
-
-/** True if a reader can use this value: not a digest, nor an address without a password and a path. */
-export function isReadersGain(secret: string | null): boolean {
-  if (secret === null || /^[0-9a-f]{64}$/i.test(secret)) return false;
-  if (!URL.canParse(secret)) return true;
-  const { protocol, username, password, pathname, search } = new URL(secret);
-  const isDatabase = protocol.startsWith('postgres');
-  return password !== '' || search !== '' || !(isDatabase || (username === '' && pathname.length <= 1));
-}
-
-function configFile({ file: config, secrets }: ConfigFile): readonly Examined[] {
-  const mode = modeOf(config);
-  if (mode & everybodyWrites)
-    return [permission('problem', `Every user can change ${config}: run \`chmod o-w ${config}\`.`)];
-  if (secrets.length === 0 || !(mode & everybodyReads)) return [];
-  const advice = `run \`chmod o-r ${config}\`, or move each into a file of its own (${secrets[0]}_file)`;
-  return [
-    permission('warning', `${config} holds secrets (${secrets.join(', ')}), and every user can read it: ${advice}.`),
-  ];
-}
-
-function secretFile(file: string): readonly Examined[] {
-  if (!(modeOf(file) & everybodyReads)) return [];
-  return [permission('warning', `Every user can read the secret in ${file}: run \`chmod o-r ${file}\`.`)];
-}
-
-function recipesFolder(folder: string): readonly Examined[] {
-  if (!existsSync(folder) || may(folder, constants.R_OK)) return [];
-  return [permission('problem', `${userName()} cannot read the recipes in ${folder}.`)];
-}
-
-function storeFiles(place: StorePlace): readonly Examined[] {
-  const path = pathOf(place);
-  const elsewhere = typeof place === 'string' ? 'store.url to a file elsewhere' : 'store.directory to another folder';
-  const folder = nearestFolder(dirname(path));
-  if (!statSync(folder).isDirectory())
-    return [permission('problem', `${folder} is a file, but the store needs a folder there: set ${elsewhere}.`)];
-  const unwritable = [folder, ...(existsSync(path) ? [path] : [])].find((one) => !may(one, constants.W_OK));
-  if (unwritable !== undefined) {
-    const who = `${userName()} cannot write to ${unwritable}`;
-    return [permission('problem', `${who}: run Warmwarden as the owner, or set ${elsewhere}.`)];
-  }
-  const open = filesOf(path).filter((file) => modeOf(file) & others);
-  return open.map((file) => {
-    const remedy = `chmod ${statSync(file).isDirectory() ? 700 : 600} ${file}`;
-    return permission('warning', `Other users can open ${file}: run \`${remedy}\`.`);
-  });
-}
-
-/** Store file, and its folder if that contains nothing else. */
-function filesOf(path: string): readonly string[] {
-  const folder = dirname(path);
-  if (!existsSync(path)) return [];
-  return readdirSync(folder).every((name) => join(folder, name).startsWith(path)) ? [folder, path] : [path];
-}
-
-/** Folder in which the first start would create folders. */
-function nearestFolder(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
-}
-
-function modeOf(path: string): Stats['mode'] {
-  return statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-}
-
-function may(path: string, what: number): boolean {
-  try {
-    accessSync(path, what);
-    return true;
-  } catch {
-    return false;
-  }
 }
