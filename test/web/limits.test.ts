@@ -377,6 +377,8 @@ test('of a shared key it sees no more while none of the mailboxes of others is t
     reason: 'south',
   } as const;
   fleet.putAlert(firing(writesOffCondition(off, null, { command: 'warmwarden', rules: defaultRuleSettings })));
+  const times = { by: 'jo', from: now - 1, until: now + hourMs };
+  fleet.putSilence({ ...times, id: 'account', match: { account: ['shared'] }, reason: 'south moves' });
   const history = {
     commands: async () => [command(1, [], 'south', { account: 'shared' })],
     guardActions: async () => [],
@@ -386,8 +388,38 @@ test('of a shared key it sees no more while none of the mailboxes of others is t
     transition: { kind: 'resolved' as const, at: now, alert: one },
   }));
   await using server = await running({ history, transitions: async () => past }, fleet);
-  for (const path of ['/', '/alerts', '/activity', '/api/fleet', '/api/alerts', '/api/history']) {
+  for (const path of [
+    '/',
+    '/alerts',
+    '/activity',
+    '/api/fleet',
+    '/api/alerts',
+    '/silences',
+    '/api/silences',
+    '/api/history',
+  ]) {
     const { status, text } = await asked(server.url + path, bearer('tagged'));
     expect([path, status, text]).toEqual([path, 200, withoutSouth]);
   }
 });
+
+test.each([
+  [{ mailbox: [own.email, 'ceo@south.example'] }, { mailbox: [own.email] }],
+  [{ account: ['north', 'old-south'] }, { account: ['north'] }],
+  [{ tag: ['client=north', 'client=old-south'] }, { tag: ['client=north'] }],
+  [{ domain: ['north.example', 'gone-south.example'] }, { domain: ['north.example'] }],
+])(
+  'a silence that names what fits none of its mailboxes shows the fitting names alone: %j',
+  async (match, shownMatch) => {
+    const fleet = new Fleet();
+    fleet.tags = twoClients().tags;
+    fleet.putAccount(account('north'));
+    fleet.putMailbox(own);
+    fleet.putSilence({ id: 's', match, by: 'jo', reason: 'the south', from: now - 1, until: now + hourMs });
+    await using server = await running({}, fleet);
+    for (const path of ['/silences', '/api/silences', '/api/alerts'])
+      expect([path, (await asked(server.url + path, bearer('tagged'))).text]).toEqual([path, withoutSouth]);
+    const { text } = await asked(`${server.url}/api/silences`, bearer('tagged'));
+    expect(JSON.parse(text).silences).toMatchObject([{ by: 'the people who run Warmwarden', match: shownMatch }]);
+  },
+);

@@ -11,7 +11,7 @@ import type { AlertMatch, Silence, Transition } from '../../core/alert.ts';
 import { Fleet } from '../../core/fleet/fleet.ts';
 import type { Incident } from '../../core/incident.ts';
 import { type AccountState, domainOf, type ReadFailure, type Tags } from '../../core/mailbox.ts';
-import { fitsGlob } from '../../core/mailbox-pattern.ts';
+import { fitsGlob, namesMailbox } from '../../core/mailbox-pattern.ts';
 import type { CommandEntry } from '../../core/operator-command.ts';
 import type { HistoryQuery } from '../../core/records.ts';
 import { storeTitle } from '../../core/store-failure.ts';
@@ -233,11 +233,11 @@ function writesOffWithin({ sees, seesAll }: Audience, off: WritesOff, isOwn: (ac
 }
 
 /**
- * A silence that mutes mailboxes of others, too, is shown without its author and its reason, and with the names of the part
- * that it fits in place of its patterns. One by object may be about anybody, and is not shown.
+ * A silence that mutes mailboxes of others, too, or may once they are there, is shown without its author and its reason, and
+ * with the names of the part that it fits in place of its patterns. One by object may be about anybody, and is not shown.
  */
 function silenceWithin(
-  { sees }: Audience,
+  { sees, seesAll }: Audience,
   silence: Silence,
   { fleet }: { readonly fleet: Fleet },
   tags: readonly string[],
@@ -246,7 +246,16 @@ function silenceWithin(
   const mailboxes = [...fleet.mailboxes()].filter(audienceIn([silence.match], fleet).sees);
   const own = mailboxes.filter(sees);
   if (object !== undefined || own.length === 0) return null;
-  if (own.length === mailboxes.length) return silence;
+  const isOfAccounts = !tag && !domain && !mailbox;
+  const accounts = [...fleet.accounts()].filter(({ name }) => account?.some((glob) => fitsGlob(glob, name)) ?? true);
+  const patternsFit = [
+    account?.every((glob) => own.some((one) => fitsGlob(glob, one.account))),
+    tag?.every((glob) => tags.some((name) => fitsGlob(glob, name))),
+    domain?.every((glob) => own.some(({ email }) => fitsGlob(glob, domainOf(email)))),
+    mailbox?.every((pattern) => own.some((one) => namesMailbox(pattern, one))),
+    !isOfAccounts || accounts.every(({ name }) => seesAll(name)),
+  ];
+  if (own.length === mailboxes.length && !patternsFit.includes(false)) return silence;
   const match: AlertMatch = {
     ...silence.match,
     ...(account && { account: [...new Set(own.map((one) => one.account))] }),
