@@ -5,20 +5,17 @@ import { counted, visibleText } from '../core/wording/phrases.ts';
 import { decisionWords } from '../core/wording/states.ts';
 import { type Explanation, maxEntriesShown } from '../web/json/mailbox.ts';
 import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './daemon.ts';
-import { CommandError } from './errors.ts';
 import { printJson, wholeNumber } from './options.ts';
 import { momentIn, printLines } from './terminal.ts';
 
 interface ExplainOptions extends DaemonOptions {
   readonly limit?: number;
-  readonly at?: string;
 }
 
 export function explainCommand(): Command {
   return withDaemonOptions(new Command('explain'))
     .description('show why a mailbox is in its state: every decision with its counts, and what was done')
     .argument('<mailbox>', 'its address, its id, or ACCOUNT/ADDRESS')
-    .option('--at <time>', 'as it was at that moment, for example 2026-03-20T10:02Z')
     .option(
       '--limit <number>',
       `decisions, actions and changes to show, 1 to ${maxEntriesShown} of each (default: 20)`,
@@ -28,22 +25,16 @@ export function explainCommand(): Command {
 }
 
 async function explain(name: string, options: ExplainOptions): Promise<void> {
-  const { at, limit } = options;
-  if (at !== undefined && Number.isNaN(Date.parse(at)))
-    throw new CommandError('usage', `--at ${at} is not a time: write it as 2026-03-20T10:02Z`);
-  const query = { mailbox: name, at: at && new Date(at).toISOString(), limit };
+  const query = { mailbox: name, limit: options.limit };
   const answer = (await askFor(addressOf(options), 'explain', query)) as Explanation;
   if (options.json) return void printJson('explain', answer);
-  printLines(story(answer, at !== undefined).map(visibleText));
+  printLines(story(answer).map(visibleText));
 }
 
 type When = (at: string) => string;
 
 /** Story of a mailbox, newest first by the time at the beginning of each line. */
-function story(
-  { mailbox, decisions, actions, changes, more, time_zone: zone }: Explanation,
-  isEarlier: boolean,
-): readonly string[] {
+function story({ mailbox, decisions, actions, changes, more, time_zone: zone }: Explanation): readonly string[] {
   const when = momentIn(zone);
   const entries = [
     ...decisions.map((decision) => ({ at: decision.since, lines: decisionLines(decision, when) })),
@@ -51,11 +42,11 @@ function story(
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   const head = [
-    ...(isEarlier || mailbox.not_guarded === null ? [] : [mailbox.not_guarded]),
-    headOf(mailbox, isEarlier ? 'now in mode' : 'mode', when),
-    ...(isEarlier || mailbox.paused === null ? [] : [mailbox.paused]),
+    ...(mailbox.not_guarded === null ? [] : [mailbox.not_guarded]),
+    headOf(mailbox, when),
+    ...(mailbox.paused === null ? [] : [mailbox.paused]),
   ];
-  if (entries.length === 0) return [...head, `Nothing was decided on it ${isEarlier ? 'by then' : 'yet'}.`];
+  if (entries.length === 0) return [...head, 'Nothing was decided on it yet.'];
   const { former_ids: former } = mailbox;
   const joined =
     former.length === 0
@@ -65,10 +56,9 @@ function story(
   return [...head, ...joined, ...entries.flatMap(({ lines }) => lines), ...older];
 }
 
-/** First line. The mode is the current one even if the question is about an earlier moment. */
-function headOf({ email, account, mode, claim }: Explanation['mailbox'], is: string, when: When): string {
+function headOf({ email, account, mode, claim }: Explanation['mailbox'], when: When): string {
   const claimed = claim ? `; ${claim.kind} by Warmwarden since ${when(claim.since)}` : '';
-  return `${email} on account ${account}, ${is} ${mode ?? 'unknown'}${claimed}`;
+  return `${email} on account ${account}, mode ${mode ?? 'unknown'}${claimed}`;
 }
 
 /** Lines of an action: what, by whom, its state; then possible causes, the effect, and the person's words. */

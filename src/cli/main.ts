@@ -152,7 +152,7 @@ const examples = [
   'warmwarden status',
   'warmwarden status --json | jq \'.mailboxes[] | select(.state != "ok") | .email\'',
   'warmwarden explain a@b.example',
-  'warmwarden explain acme/a@b.example --at 2026-03-20T10:02Z',
+  'warmwarden explain acme/a@b.example --limit 100',
   'warmwarden history --since 24h',
   'warmwarden history --by ann --operation pause',
   'warmwarden history --mailbox a@b.example --guard    # also what Warmwarden did by itself',

@@ -54,7 +54,7 @@ const table: readonly Row[] = [
   { words: 'status', alone: 1 },
   { words: 'alerts list', args: ['--all'], wrong: ['--severity', 'grave'], alone: 1 },
   { words: 'ack', args: ['ALERT', ...reason], wrong: [], alone: 1, changes: true },
-  { words: 'explain', args: mailbox, wrong: [...mailbox, '--at', 'yesterday'], alone: 1 },
+  { words: 'explain', args: mailbox, wrong: [...mailbox, '--limit', '0'], alone: 1 },
   { words: 'history', args: ['--guard'], wrong: ['--since', 'long'], alone: 1 },
   { words: 'pause', args: [...mailbox, ...reason], wrong: [], alone: 1, changes: true },
   { words: 'resume', args: [...mailbox, ...reason], wrong: [], alone: 1, changes: true },

@@ -650,7 +650,7 @@ describe('the page of a mailbox', () => {
     expect([program.status, JSON.parse(program.body.toString())]).toMatchObject([404, { error: 'unknown_mailbox' }]);
   });
 
-  test('shows the decisions until any day, and leads to the earlier ones', async () => {
+  test('shows the newest decisions, and leads to the earlier ones and back', async () => {
     const asked: number[] = [];
     const span = { count: 1, firstSent: 0, firstDays: [], days: [], verdict: verdict() };
     const one = (since: number) => ({ since, until: since, ...span });
@@ -662,16 +662,16 @@ describe('the page of a mailbox', () => {
         changes: [],
       };
     };
-    const body = await read(exampleFleet(), '/mailboxes/acme/m1?day=2026-03-10', { entries: { entriesOf } });
-    const end = Date.parse('2026-03-11T00:00Z') - 1;
-    expect(asked).toEqual([now, end]);
-    expect(body).toContain(`href="/mailboxes/acme/m1?until=${end - 49 * minuteMs - 1}#decisions"`);
-    expect(body).toContain('value="2026-03-10"');
-    const [, earlier = ''] = /href="([^"]*until=\d+)#decisions"/.exec(body) ?? [];
-    await read(exampleFleet(), earlier, { entries: { entriesOf } });
-    expect(asked.at(-1)).toBe(end - 49 * minuteMs - 1);
+    const body = await read(exampleFleet(), '/mailboxes/acme/m1', { entries: { entriesOf } });
+    const end = now - 49 * minuteMs - 1;
+    expect(body).toContain(`href="/mailboxes/acme/m1?until=${end}#decisions"`);
+    expect(body).not.toContain('href="/mailboxes/acme/m1#decisions"');
+    const earlier = await read(exampleFleet(), `/mailboxes/acme/m1?until=${end}`, { entries: { entriesOf } });
+    expect(asked).toEqual([now, now, end]);
+    expect(earlier).toContain(`href="/mailboxes/acme/m1?until=${end - 49 * minuteMs - 1}#decisions"`);
+    expect(earlier).toContain('href="/mailboxes/acme/m1#decisions"');
     await using server = await serve(exampleFleet());
-    expect((await ask(`${server.url}/mailboxes/acme/m1?day=2026-02-30`, page)).status).toBe(400);
+    expect((await ask(`${server.url}/mailboxes/acme/m1?until=x`, page)).status).toBe(400);
   });
 
   test('stands although the store does not answer, without telling strangers why', async () => {

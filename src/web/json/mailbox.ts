@@ -4,10 +4,9 @@ import { settingsText } from '../../core/action.ts';
 import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
 import { notGuardedText } from '../../core/not-guarded.ts';
 import type { MailboxEntries } from '../../core/records.ts';
-import type { EpochMs } from '../../core/time.ts';
 import { actionText, explainVerdict } from '../../core/wording/explain.ts';
 import { pausedText } from '../../core/wording/states.ts';
-import { limitOf, mailboxName, means, type QueryParameter } from '../query.ts';
+import { limitOf, mailboxName } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import {
   type AnswerTime,
@@ -65,13 +64,6 @@ export type Explanation = z.infer<typeof explainAnswer>;
 
 export const maxEntriesShown = 1_000;
 
-/** Parameter with a time. A `+` in a query is a space. */
-const momentAsked: QueryParameter<EpochMs> = {
-  wanted: 'a time such as 2026-11-22T03:08:10Z, or with an offset (write + as %2B)',
-  schema: { type: 'string', format: 'date-time' },
-  read: (found) => (z.iso.datetime({ offset: true }).safeParse(found).success ? Date.parse(found) : null),
-};
-
 export const explainRoute = fleetRoute({
   route: 'GET /api/explain',
   id: 'explainMailbox',
@@ -79,16 +71,15 @@ export const explainRoute = fleetRoute({
   description: 'The last decisions, actions and changes by others, each with its explanation.',
   query: {
     mailbox: { ...mailboxName, required: true, meaning: 'An address, an id or ACCOUNT/ADDRESS.' },
-    at: means('Only what had happened by then.', momentAsked),
     limit: limitOf('of each', 20, maxEntriesShown),
   },
   shape: explainAnswer,
-  read: async (parts: Pick<RouteParts, 'entries' | 'fleet' | 'timeZone' | 'world'>, { mailbox: name, at, limit }) => {
+  read: async (parts: Pick<RouteParts, 'entries' | 'fleet' | 'timeZone' | 'world'>, { mailbox: name, limit }) => {
     const time = answerTimeOf(parts);
     const found = namedMailbox(name, parts.fleet.mailboxes());
     if ('wrong' in found) throw new UnknownMailboxError(found.wrong);
-    // There is no upper bound without `at`: the clock of a simulated fleet may be ahead. One more shows if there are older.
-    const entries = await parts.entries.entriesOf(found.mailbox, at ?? Number.MAX_SAFE_INTEGER, limit + 1);
+    // No upper bound, because the clock of a simulated fleet may be ahead. One more shows if there are older.
+    const entries = await parts.entries.entriesOf(found.mailbox, Number.MAX_SAFE_INTEGER, limit + 1);
     const { decisions, actions, changes } = entries;
     const more = [decisions, actions, changes].some(({ length }) => length > limit);
     const newest = {

@@ -18,14 +18,14 @@ import { notGuardedText } from '../../core/not-guarded.ts';
 import { mailboxCommandPath, mailboxPath } from '../../core/page-links.ts';
 import type { Ppm } from '../../core/policy.ts';
 import type { MailboxEntries, RecordedDecision } from '../../core/records.ts';
-import { dayMs, type EpochMs, type IsoDate, isIsoDate, utcDate } from '../../core/time.ts';
+import { dayMs, type EpochMs, type IsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { campaignsUntouched } from '../../core/wording/explain.ts';
 import { counted, duration, numberText } from '../../core/wording/phrases.ts';
 import { actionWord, pausedText, unattendedText } from '../../core/wording/states.ts';
 import { type MailboxRow, rowOf } from '../overview/fleet.ts';
 import type { Tone } from '../overview/headline.ts';
-import { type QueryParameter, whole } from '../query.ts';
+import { whole } from '../query.ts';
 import { orNull, type RouteParts } from '../route-parts.ts';
 import { dayChart } from './parts/charts.ts';
 import { doLink, heldLinks, mailboxLinks } from './parts/command-links.ts';
@@ -50,11 +50,6 @@ const decisionsShown = 50;
 const entriesRead = 100;
 /** Last millisecond of the year 9999. */
 const maxEpochMs = 253_402_300_799_999;
-const isoDate: QueryParameter<string> = {
-  wanted: 'a date such as 2026-03-12',
-  schema: { type: 'string', format: 'date' },
-  read: (found) => (isIsoDate(found) ? found : null),
-};
 
 interface MailboxFacts extends Pick<RouteParts, 'fleet' | 'explain'> {
   readonly row: MailboxRow;
@@ -72,13 +67,13 @@ interface MailboxFacts extends Pick<RouteParts, 'fleet' | 'explain'> {
 
 export const mailboxPlace = place(
   '/mailboxes/:account/:id',
-  { day: isoDate, until: whole(0, maxEpochMs) },
+  { until: whole(0, maxEpochMs) },
   async (parts, asked, { names: { account = '', id = '' } }) => {
     const { fleet, world, explain, policyOf } = parts;
     const mailbox = fleet.mailbox(account, id);
     if (!mailbox) return { refused: 'unknown_mailbox', message: 'Warmwarden does not guard a mailbox with this id.' };
     const now = world.clock.now();
-    const until = asked.until ?? (asked.day === undefined ? now : Date.parse(asked.day) + dayMs - 1);
+    const until = asked.until ?? now;
     const read = (moment: EpochMs) => orNull(world, () => parts.entries.entriesOf(mailbox, moment, entriesRead));
     const entries = await read(now);
     const shown = until >= now ? entries : await read(until);
@@ -113,8 +108,7 @@ ${alerts.length > 0 && panel('alerts', 'Firing alerts', html`<ol class="events">
 ${panel('days', 'Sent and bounced', days)}
 ${done.length > 0 && panel('actions', 'What was done', html`<ol class="events">${done}</ol>`)}
 ${changes.length > 0 && panel('changes', 'What changed outside Warmwarden', html`<ol class="events">${changes.map((one) => changeItem(one, now))}</ol>`)}
-<section class="panel" aria-labelledby="decisions"><div class="bar"><h2 id="decisions">Decisions</h2>${dayForm(row, Math.min(until, now), now)}</div>
-${decisionList(facts, shown, until < now)}</section>
+${panel('decisions', 'Decisions', decisionList(facts, shown, until < now))}
 </div>
 ${factsPanel(facts)}
 </div>`;
@@ -238,8 +232,12 @@ function decisionList({ row, explain, now }: MailboxFacts, entries: MailboxEntri
       html`<li class="${one.verdict.action}"><p class="line"><span class="badge ${one.verdict.action}">${actionWord(one.verdict.action)}</span> <span class="muted">${decidedWhen(one, now)}</span></p><p>${prose(explain(one.verdict))}</p></li>`,
   );
   const oldest = shown.at(-1)?.since ?? now;
-  const older = pathTo(mailboxPath(row.mailbox), { until: oldest - 1 });
-  return html`${items.length === 0 ? html`<p class="muted">None${isPast ? ' until then' : ' yet'}.</p>` : html`<ol class="events">${items}</ol>`}${entries.decisions.length > decisionsShown && html`<p><a href="${older}#decisions">Earlier decisions</a></p>`}`;
+  const path = mailboxPath(row.mailbox);
+  const newest = isPast && html`<a href="${path}#decisions">← The newest</a>`;
+  const older =
+    entries.decisions.length > decisionsShown &&
+    html`<a href="${pathTo(path, { until: oldest - 1 })}#decisions">Earlier decisions →</a>`;
+  return html`${items.length === 0 ? html`<p class="muted">None${isPast ? ' until then' : ' yet'}.</p>` : html`<ol class="events">${items}</ol>`}${(newest || older) && html`<nav class="pages" aria-label="Decisions">${newest} ${older}</nav>`}`;
 }
 
 /** Times of a decision, such as "4 answers, the first 2 h ago, the last 1 min ago". */
@@ -247,13 +245,6 @@ function decidedWhen({ since, until, count }: RecordedDecision, now: EpochMs): M
   if (count === 1) return ago(until, now);
   if (duration(now - since) === duration(now - until)) return html`${numberText(count)} answers, ${ago(until, now)}`;
   return html`${numberText(count)} answers, the first ${ago(since, now)}, the last ${ago(until, now)}`;
-}
-
-function dayForm({ mailbox }: MailboxRow, until: EpochMs, now: EpochMs): Markup {
-  const path = `${mailboxPath(mailbox)}#decisions`;
-  return html`<form class="filter" action="${path}" method="get">
-<label for="day">Until the end of (UTC)</label> <input id="day" name="day" type="date" value="${utcDate(until)}" max="${utcDate(now)}">
-<button type="submit">Show</button> ${until < now && html`<a href="${path}">Show the newest</a>`}</form>`;
 }
 
 const tones: Readonly<Partial<Record<GuardState, Tone>>> = {
