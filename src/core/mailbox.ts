@@ -171,7 +171,7 @@ export function mergedTags(...lists: readonly (readonly string[])[]): readonly s
  * were contained, that are near a limit.
  */
 export const stateTable = {
-  ok: { label: 'OK', counted: 'OK', urgency: 0 },
+  ok: { label: 'OK', counted: 'within limits', urgency: 0 },
   near_limit: { label: 'Near limit', counted: 'near the limit', urgency: 4 },
   over_limit: { label: 'Over limit', counted: 'over the limit and not acted on', urgency: 6 },
   held: { label: 'Held', counted: 'over the limit and held', urgency: 9 },

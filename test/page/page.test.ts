@@ -102,7 +102,7 @@ const headlines: readonly Headline[] = [
     name: 'counts what the guard did',
     fleet: exampleFleet(),
     put: () => {},
-    says: '1 critical alert. 1 mailbox not judged, 1 paused by Warmwarden, 1 recovering, 1 near the limit, 8 OK.',
+    says: '1 critical alert. 1 mailbox not judged, 1 paused by Warmwarden, 1 recovering, 1 near the limit, 8 within limits.',
   },
   {
     name: 'says that nothing is known, and for how long, when no account answers',
@@ -157,7 +157,7 @@ const headlines: readonly Headline[] = [
       fleet.putAlert(breakerAlert(['acme']));
       fleet.putWritesOff({ ...off, scope: everything });
     },
-    says: 'Writes are OFF for all accounts. NOT GUARDED: northwind: no mailbox can be judged (not on your plan). 1 critical alert. 1 mailbox over the limit and held, 2 OK when last read.',
+    says: 'Writes are OFF for all accounts. NOT GUARDED: northwind: no mailbox can be judged (not on your plan). 1 critical alert. 1 mailbox over the limit and held, 2 within limits when last read.',
     body: ['class="headline alarm"', 'your plan and key allow. The circuit breaker is holding the actions'],
   },
   {
@@ -204,7 +204,7 @@ const headlines: readonly Headline[] = [
       putVerdict(fleet, 'm1', { sent: 0, bounced: 0, windowDays: 0 });
       putVerdict(fleet, 'm2', { sent: 0, bounced: 0, windowDays: 7 });
     },
-    says: '1 mailbox counting from tomorrow, 1 without a counted email yet, 1 OK.',
+    says: '1 mailbox counting from tomorrow, 1 without a counted email yet, 1 within limits.',
     body: ['class="headline calm"'],
   },
   {
@@ -214,7 +214,7 @@ const headlines: readonly Headline[] = [
       fleet.putAccount(account('globex', { keyWrites: false }));
       for (const id of ['m1', 'm2']) putVerdict(fleet, id, held);
     },
-    says: 'NOT GUARDED: globex: the API key is read-only, NO ACTION on breaches. 3 mailboxes over the limit and held, 1 OK.',
+    says: 'NOT GUARDED: globex: the API key is read-only, NO ACTION on breaches. 3 mailboxes over the limit and held, 1 within limits.',
   },
   {
     name: 'says that the store is failing before anything about the fleet, with the cause and what to do',
@@ -361,7 +361,9 @@ it('no mailbox of an account that cannot be read counts as OK, on the page, in J
   fleet.putMailbox(mailbox('m8', 'm8@northwind.example', { account: 'northwind' }));
   fleet.putAccount(account('northwind'));
   fleet.putAccount(account('acme', failing(12)));
-  expect(headline(await read(fleet))).toContain('1 mailbox near the limit, 1 OK, 3 OK when last read.');
+  expect(headline(await read(fleet))).toContain(
+    '1 mailbox near the limit, 1 within limits, 3 within limits when last read.',
+  );
   const json = async (path: string) => JSON.parse(await read(fleet, path));
   expect((await json('/api/fleet')).states).toMatchObject({ ok: 1, near_limit: 1, not_judged: 3 });
   const { groups } = await json('/api/groups?by=domain');
@@ -410,7 +412,7 @@ it('a mailbox that is disconnected is not OK, on the page and in JSON', async (f
   fleet.putAlert(alert({ rule: 'mailbox_unwell', severity: 'critical', mailboxId: 'm3' }));
   const json = JSON.parse(await read(fleet, '/api/fleet'));
   expect([json.headline, json.states.ok, json.states.not_running]).toEqual([
-    '1 critical alert. 1 mailbox not running, 2 OK.',
+    '1 critical alert. 1 mailbox not running, 2 within limits.',
     2,
     1,
   ]);
@@ -423,7 +425,10 @@ it('a mailbox whose statistics are stale is not OK, and what was paused stays so
   fleet.putAlert(alert({ ...stale, object: 'dns', mailboxId: 'm3' }));
   const { states, headline: said, advice } = JSON.parse(await read(fleet, '/api/fleet'));
   expect([states.not_judged, states.paused_by_others, states.ok]).toEqual([1, 1, 1]);
-  expect([said, advice]).toEqual(['1 mailbox not judged, 1 paused by others, 1 OK.', expect.stringMatching(/^Warmw/)]);
+  expect([said, advice]).toEqual([
+    '1 mailbox not judged, 1 paused by others, 1 within limits.',
+    expect.stringMatching(/^Warmw/),
+  ]);
   expect(await read(fleet, '/mailboxes/acme/m1')).toContain('<p class="bad">NOT GUARDED since 12 March 02:52 UTC.');
 });
 
@@ -484,7 +489,7 @@ describe('while a first sweep goes on', () => {
     fleet.putSweep({ ...sweep, mailboxes: 7, read: 3, doneAt });
     const body = await read(fleet);
     const text = 'First sweep of acme: 3 of 7 mailboxes read, done in about 11 min (03:23 UTC).';
-    expect(headline(body)).toBe(`${text} 4 mailboxes not judged, 3 OK.`);
+    expect(headline(body)).toBe(`${text} 4 mailboxes not judged, 3 within limits.`);
     expect(body).toContain('Wait until the first sweep is done');
     const { accounts, states } = JSON.parse(await read(fleet, '/api/fleet'));
     expect([states.not_judged, states.ok]).toEqual([4, 3]);
@@ -496,7 +501,7 @@ describe('while a first sweep goes on', () => {
     fleet.putSweep({ ...sweep, mailboxes: 14, read: 10, doneAt });
     fleet.putSweep({ ...sweep, account: 'northwind', mailboxes: 2, read: 1, doneAt: doneAt + minuteMs });
     expect(headline(await read(fleet))).toBe(
-      '1 critical alert. First sweep of 2 accounts: 11 of 16 mailboxes read, done in about 12 min (03:24 UTC). 5 mailboxes not judged, 1 paused by Warmwarden, 1 recovering, 1 near the limit, 8 OK.',
+      '1 critical alert. First sweep of 2 accounts: 11 of 16 mailboxes read, done in about 12 min (03:24 UTC). 5 mailboxes not judged, 1 paused by Warmwarden, 1 recovering, 1 near the limit, 8 within limits.',
     );
   });
 
@@ -672,6 +677,23 @@ describe('the page of a mailbox', () => {
     expect(earlier).toContain('href="/mailboxes/acme/m1#decisions"');
     await using server = await serve(exampleFleet());
     expect((await ask(`${server.url}/mailboxes/acme/m1?until=x`, page)).status).toBe(400);
+  });
+
+  test('of days before a switch shows the limit of their beginning, not that of the new mode', async () => {
+    const day = (date: string) => Date.parse(`${date}T10:00Z`);
+    const span = { until: now, count: 1, firstSent: 0, firstDays: [], days: [] };
+    const decisions = [
+      { since: day('2026-03-11'), ...span, verdict: verdict({ mode: 'recovery', limitPpm: 3_000 }) },
+      { since: day('2026-03-10'), ...span, verdict: verdict({ limitPpm: 10_000 }) },
+    ];
+    const fleet = exampleFleet();
+    const m1 = fleet.mailbox('acme', 'm1');
+    const evidence = { from: '2026-03-12', before: null } as const;
+    if (m1) fleet.putMailbox({ ...m1, memory: m1.memory && { ...m1.memory, evidence } });
+    const entriesOf = async () => ({ decisions, actions: [], changes: [] });
+    const body = await read(fleet, '/mailboxes/acme/m1', { entries: { entriesOf } });
+    expect(body).toMatch(/2026-03-11: [^<]* the limit was 1%/);
+    expect(body).not.toMatch(/2026-03-10: [^<]* the limit was/);
   });
 
   test('stands although the store does not answer, without telling strangers why', async () => {

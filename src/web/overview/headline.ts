@@ -234,7 +234,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
     total > 0 &&
       (sweeps.length === 0 || counts.not_judged < total) &&
       (counts.ok === total && isCounted
-        ? allFine(total, critical, isPast)
+        ? allFine(total, critical + firing.count('warning'), isPast)
         : stateSentence({ counts, okWhenRead, uncounted: facts.uncounted })),
   ];
   const sentence = parts.filter(Boolean).join(' ') || 'There is no mailbox to guard.';
@@ -248,12 +248,12 @@ function shortLists({ firing, ...facts }: HeadlineFacts): readonly Alert[] {
   return firing.all.filter((alert) => isShort(alert) && !empty.includes(alert.account));
 }
 
-/** Describes a fleet below its limits. It is OK only if no critical alert fires and all mailboxes can be read. */
-function allFine(total: number, critical: number, isPast: boolean): string {
+/** Describes a fleet below its limits. It is OK only if nothing more than info fires and all mailboxes can be read. */
+function allFine(total: number, alerts: number, isPast: boolean): string {
   const all = total === 1 ? 'The one mailbox' : `All ${mailboxes(total)}`;
   const [is, was, its] = total === 1 ? ['is', 'was', 'its bounce limit'] : ['are', 'were', 'their bounce limits'];
   if (isPast) return `${all} ${was} below ${its} when last read.`;
-  return critical > 0 ? `${all} ${is} below ${its}.` : `${all} ${is} OK.`;
+  return alerts > 0 ? `${all} ${is} below ${its}.` : `${all} ${is} OK.`;
 }
 
 function toneOf(facts: HeadlineFacts): Tone {
@@ -359,7 +359,7 @@ function stateSentence({
     [tomorrow, 'counting from tomorrow'],
     [noEmails, 'without a counted email yet'],
     [counts.ok - okWhenRead - tomorrow - noEmails, stateTable.ok.counted],
-    [okWhenRead, 'OK when last read'],
+    [okWhenRead, 'within limits when last read'],
   ];
   const words = parts
     .filter(([count]) => count > 0)
