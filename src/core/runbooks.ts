@@ -130,7 +130,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'channels',
         means:
-          'A reload removed every channel except recipes: Warmwarden keeps guarding, and this is its last message.',
+          'A reload removed every channel except recipes: Warmwarden keeps guarding, but it can no longer notify you.',
         todo: 'Put the channels back, then run `warmwarden reload`.',
       },
       {

@@ -66,8 +66,6 @@ export class Collector {
   readonly #lastNotified = new Map<string, EpochMs>();
   /** End of the aftermath of an account's outage, which explains its old data. */
   readonly #explainedUntil = new Map<string, EpochMs>();
-  /** Callers that wait for the next look, in which no group waits. */
-  readonly #hurried: (() => void)[] = [];
   #lookAt = Number.NEGATIVE_INFINITY;
 
   constructor(parts: CollectorParts) {
@@ -78,12 +76,6 @@ export class Collector {
   noticed(): void {
     const { world, settings } = this.#parts;
     this.#lookAt = Math.min(this.#lookAt, world.clock.monotonic() + settings().groupWaitMs);
-  }
-
-  /** Looks now, and makes messages of groups that still wait. Resolves after the look, even if it failed. */
-  hurry(): Promise<void> {
-    this.#lookAt = Number.NEGATIVE_INFINITY;
-    return new Promise((resolve) => this.#hurried.push(resolve));
   }
 
   /** True if people were notified through the channel that the alert fires. False before the first look. */
@@ -136,20 +128,17 @@ export class Collector {
     if (early > 0) return early;
     // A commit during the look brings this forward again.
     this.#lookAt = clock.monotonic() + idleMs;
-    const hurried = this.#hurried.splice(0);
     try {
-      const next = await this.#look(hurried.length > 0);
+      const next = await this.#look();
       this.#lookAt = Math.min(this.#lookAt, clock.monotonic() + next);
     } catch (error) {
       this.#lookAt = Number.NEGATIVE_INFINITY;
       throw error;
-    } finally {
-      for (const done of hurried) done();
     }
     return Math.max(0, this.#lookAt - clock.monotonic());
   }
 
-  async #look(hurries: boolean): Promise<number> {
+  async #look(): Promise<number> {
     const { settings, fleet } = this.#parts;
     const announced = await this.#known();
     // Firing alerts are read before the transitions, so that each has its transition among them, or is already
@@ -158,8 +147,7 @@ export class Collector {
     const firing = [...fleet.alerts()].filter(isRecorded);
     const unnotified = await this.#parts.store.outbox.unnotifiedTransitions(lookLimit);
     const now = this.#now(announced);
-    const { repeatIntervalMs, ...waits } = settings();
-    const { groupWaitMs, groupIntervalMs } = hurries ? { groupWaitMs: 0, groupIntervalMs: 0 } : waits;
+    const { repeatIntervalMs, groupWaitMs, groupIntervalMs } = settings();
     const full = unnotified.length >= lookLimit;
     const lastNotified = (group: string) => this.#lastNotified.get(group);
     const keptFrom = (account: string) => fleet.sweep(account)?.since ?? null;

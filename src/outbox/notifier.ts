@@ -2,7 +2,6 @@
 // heartbeat and the channels' own health.
 
 import { tune } from '../alerts/condition.ts';
-import { isReadByPeople } from '../alerts/routing.ts';
 import { channelsFailing, heartbeatName } from '../alerts/rules/daemon-rules.ts';
 import { messagesSilenced } from '../alerts/rules/protection-rule.ts';
 import type { Channel } from '../channels/channel.ts';
@@ -48,10 +47,7 @@ export interface Notifier {
   wake(): void;
   /** Numbers of alerts and incidents that wait for the end of a mute time, by channel. */
   waiting(): ReadonlyMap<string, number>;
-  /**
-   * A channel that is the same object goes on; a replaced one ends after the attempt in progress. If no channel for
-   * people is left, the removed ones first send what is known.
-   */
+  /** A channel that is the same object goes on; a replaced one ends after the attempt in progress. */
   reconfigure(channels: readonly Channel[], settings: NotifierSettings): Promise<void>;
   readonly undelivered: {
     channels(): readonly string[];
@@ -109,14 +105,6 @@ export function createNotifier(parts: NotifierParts): Notifier {
     watching,
   ];
 
-  const sendLast = async (gone: readonly Sending[]) => {
-    for (const { sender } of gone) sender.end();
-    const made = collector.hurry();
-    collecting.ring();
-    await made;
-    await Promise.all(gone.map(({ loop, sender }) => loop.stop().then(() => sender.finish())));
-  };
-
   return {
     start: () => {
       void showForeign(parts, inForce.channels);
@@ -132,7 +120,6 @@ export function createNotifier(parts: NotifierParts): Notifier {
     waiting: () => collector.waiting(),
     reconfigure: async (wanted, settings) => {
       const gone = sendings.filter(({ channel }) => !wanted.includes(channel));
-      if (inForce.channels.some(isReadByPeople) && !wanted.some(isReadByPeople)) await sendLast(gone);
       await end(gone);
       Object.assign(inForce, { channels: wanted, settings });
       sendings = wanted.map((channel) => sendings.find((sending) => sending.channel === channel) ?? begin(channel));

@@ -34,7 +34,6 @@ export interface SenderParts extends NotifyParts {
 /** Failures after which an answer marks the end of an outage: the deliveries that waited are then tried at once. */
 const failuresOfAnOutage = 3;
 const behindMs = 5_000;
-const lastMessagesMs = 15_000;
 const notOursMs = 1_000;
 /** Wait before the next look at upkeep: at a start the notification log is not loaded yet. */
 const nothingToKeepUpMs = 5_000;
@@ -90,20 +89,6 @@ export class Sender {
     const wait = open <= 0 ? await this.#take() : open;
     await this.#show();
     return Math.max(0, Math.min(wait, this.#outbox.isBehind ? behindMs : idleMs));
-  }
-
-  /** Sends what is due now or soon; the rest stays in the outbox. Never rejects. */
-  async finish(): Promise<void> {
-    const { clock, log } = this.#parts.world;
-    const until = clock.monotonic() + lastMessagesMs;
-    try {
-      for (let waitMs = 0; clock.monotonic() + waitMs <= until; waitMs = await this.step()) {
-        if (waitMs > 0) await clock.sleep(waitMs);
-        if ((await this.#outbox.contents()).pending.length === 0) return;
-      }
-    } catch (error) {
-      log.error({ channel: this.#channel.name, err: error }, 'the last messages of a channel could not be sent');
-    }
   }
 
   async #take(): Promise<number> {

@@ -27,7 +27,7 @@ async function stage() {
   const reload = (removed: readonly { account: string; mailboxes: number }[] = []) => {
     const { config: before } = live;
     live.replace(load());
-    return alerts.reloaded({ before, after: live.config, removed, by: 'jo', at: clock.now() });
+    return alerts.reloaded({ before, after: live.config, removed, file: 'config.yaml', by: 'jo', at: clock.now() });
   };
   const told = async () =>
     (await store.outbox.unnotifiedTransitions(10)).map(({ transition: { kind, alert } }) => `${kind} ${alert.rule}`);

@@ -68,7 +68,7 @@ every channel except recipes, unless you add \`--force\`.
 | \`proxy\` | the loops of all accounts start again, and the HTTP channels are replaced |
 | an account is gone | its alerts end |
 | a channel | replaced; the new one sends what waits under its name |
-| the last channel is gone | it gets \`protection_off\` as its last message ([notifications](notifications.md#without-a-channel)) |
+| the last channel is gone | needs \`--force\`; then only the page shows alerts, and \`protection_off\` ([notifications](notifications.md#without-a-channel)) |
 | \`store\`, \`server.listen\`, \`server.public_url\`, \`log.format\`, http or https | needs a restart, as the answer says |
 
 ## Keys

@@ -134,7 +134,7 @@ export function removalsOver(alerts: Iterable<Alert>, accounts: readonly string[
 
 const channelsNamed = 5;
 
-/** A reload removed every channel except recipes. The removed channels get this as their last message. */
+/** A reload removed every channel except recipes: the page shows it. */
 export function channelsRemoved(
   { channels, file, by, at }: ByWhom & { readonly channels: readonly string[]; readonly file: string },
   { command, zone }: ProtectionWords,
@@ -144,7 +144,7 @@ export function channelsRemoved(
     firing: () => [
       'no channel is left that can notify you',
       `${foundText({ by, at }, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
-      'Warmwarden keeps guarding the mailboxes, but it can no longer notify you: this is the last message that it sends.',
+      'Warmwarden keeps guarding the mailboxes, but it can no longer notify you.',
       `If that was not intended: put alerts.channels back into ${file}, then run \`${command} reload\`.`,
     ],
     numbers: () => ({ until: null }),

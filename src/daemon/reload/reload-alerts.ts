@@ -2,7 +2,7 @@
 // protection_off). A
 // finding that the store can't record at once is recorded by a later look.
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
-import { atOnce, type Condition, tune } from '../../alerts/condition.ts';
+import { type Condition, tune } from '../../alerts/condition.ts';
 import { elapse, step } from '../../alerts/engine.ts';
 import { isReadByPeople } from '../../alerts/routing.ts';
 import { configReloadFailed } from '../../alerts/rules/daemon-rules.ts';
@@ -23,7 +23,7 @@ import type { EpochMs } from '../../core/time.ts';
 import type { EnforcementScope } from '../../core/write-scope.ts';
 import { recordAlerts } from '../../outbox/outbox-store.ts';
 import type { ProtectionRecord } from '../../store/writes.ts';
-import { knownAccount } from './changes.ts';
+import { knownAccount, lastChannelsGone } from './changes.ts';
 
 interface RemovedAccount {
   readonly account: string;
@@ -41,6 +41,7 @@ export interface Reloaded {
   readonly before: Config;
   readonly after: Config;
   readonly removed: readonly RemovedAccount[];
+  readonly file: string;
   readonly by: string;
   readonly at: EpochMs;
 }
@@ -73,15 +74,6 @@ export class ReloadAlerts {
   /** Announces what a reload switched off or removed, and never rejects. */
   async reloaded(reload: Reloaded): Promise<void> {
     this.#lost = [...this.#lost, ...this.#lostInReload(reload)];
-    this.#announced = reload.after;
-    await this.#attempt();
-  }
-
-  /** The last channels, `gone`, get the message before they are removed. */
-  async channelsGone(reload: Reloaded, gone: readonly string[], file: string): Promise<void> {
-    const removed = channelsRemoved({ channels: gone, file, by: reload.by, at: reload.at }, this.#words(reload.after));
-    const lost = [...this.#lostInReload(reload), ...tune([removed], reload.after.alerts.rules)];
-    this.#lost = [...this.#lost, ...lost.map((condition) => ({ ...condition, ...atOnce }))];
     this.#announced = reload.after;
     await this.#attempt();
   }
@@ -158,8 +150,11 @@ export class ReloadAlerts {
     return this.#lostBy(config, { was: before.enforcementOff, removed, by: null, at: world.clock.now() });
   }
 
-  #lostInReload({ before, after, ...reload }: Reloaded): readonly Condition[] {
-    return this.#lostBy(after, { was: [...scopesOff(before).values()], ...reload });
+  #lostInReload({ before, after, file, ...reload }: Reloaded): readonly Condition[] {
+    const channels = lastChannelsGone(before, after);
+    const unheard = channels.length > 0 ? [channelsRemoved({ channels, file, ...reload }, this.#words(after))] : [];
+    const lost = this.#lostBy(after, { was: [...scopesOff(before).values()], ...reload });
+    return [...lost, ...tune(unheard, after.alerts.rules)];
   }
 
   /** Losses between two configurations, whether a reload or a restart lies between them. */

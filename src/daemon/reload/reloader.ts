@@ -208,11 +208,9 @@ export class Reloader {
       await attempt(`the end of the alerts of ${name} could not be recorded`, () => duties.forget(name));
     await attempt('the state of the circuit breaker could not be recorded', () => duties.withdrawUnguarded());
     world.log.level = config.log.level;
-    const reloaded = { before, after: config, removed, by, at: world.clock.now() };
-    const gone = lastChannelsGone(before, config);
-    if (gone.length > 0) await alerts.channelsGone(reloaded, gone, source.file);
+    const reloaded = { before, after: config, removed, file: source.file, by, at: world.clock.now() };
     await attempt('the channels could not be changed', () => notifying.reconfigure(config.alerts));
-    if (gone.length === 0) await alerts.reloaded(reloaded);
+    await alerts.reloaded(reloaded);
     for (const watch of duties.watches) watch.tryForbiddenAgain();
     // Mailboxes that the configuration no longer selects leave with the next list.
     for (const name of impact.changed) duties.watchOf(name)?.askList();
