@@ -13,8 +13,6 @@ type HistoryPage = Exclude<HistoryAnswer, { readonly error: string }>;
 interface HistoryOptions extends DaemonOptions {
   readonly mailbox?: string;
   readonly by?: string;
-  readonly operation?: string;
-  readonly reason?: string;
   readonly since?: number;
   readonly guard?: boolean;
   readonly limit?: number;
@@ -27,8 +25,6 @@ export function historyCommand(): Command {
     .description('show the audit log: who changed what, when, why, and the outcome; the newest first')
     .option('--mailbox <name>', 'only this mailbox')
     .option('--by <name>', 'only this person, or Warmwarden')
-    .option('--operation <word>', 'only this operation or action, such as pause or restore')
-    .option('--reason <word>', 'only actions of Warmwarden for this reason, such as "bounce rate over limit"')
     .option('--since <duration>', 'how far back (default: 30d)', duration)
     .option('--limit <number>', `entries to show, 1 to ${mostEntries} (default: 100)`, wholeNumber(1, mostEntries))
     .option('--guard', 'also show what Warmwarden did by itself')
@@ -36,11 +32,9 @@ export function historyCommand(): Command {
 }
 
 async function history(options: HistoryOptions): Promise<void> {
-  const { mailbox, by, operation, since, guard, limit } = options;
-  // The reason may be written as printed, or as in the JSON.
-  const reason = options.reason?.replaceAll(' ', '_');
+  const { mailbox, by, since, guard, limit } = options;
   const since_seconds = since && since / secondMs;
-  const query = { mailbox, by, operation, reason, since_seconds, guard, limit };
+  const query = { mailbox, by, since_seconds, guard, limit };
   const answer = (await askFor(addressOf(options), 'history', query)) as HistoryPage;
   const { next_cursor: next, ...rest } = answer;
   if (options.json) printJson('history', { ...rest, more: next !== null });

@@ -154,7 +154,7 @@ const examples = [
   'warmwarden explain a@b.example',
   'warmwarden explain acme/a@b.example --limit 100',
   'warmwarden history --since 24h',
-  'warmwarden history --by ann --operation pause',
+  'warmwarden history --by ann',
   'warmwarden history --mailbox a@b.example --guard    # also what Warmwarden did by itself',
   'warmwarden pause a@b.example --reason "list is being cleaned"',
   'warmwarden pause a@b.example --dry-run  # only show what it would do',

@@ -120,8 +120,6 @@ export interface HistoryQuery<Id> {
   readonly before?: { readonly at: EpochMs; readonly id: Id } | null;
   readonly mailbox: { readonly account: string; readonly ids: readonly string[] } | null;
   readonly by?: string | null;
-  readonly operation?: string | null;
-  readonly reason?: Reason | null;
   readonly limit: number;
 }
 

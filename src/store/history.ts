@@ -63,11 +63,10 @@ export class AuditLog {
     });
   }
 
-  commands({ since, before, mailbox, by, operation, limit }: HistoryQuery<number>): Promise<readonly CommandEntry[]> {
+  commands({ since, before, mailbox, by, limit }: HistoryQuery<number>): Promise<readonly CommandEntry[]> {
     return this.#gate.read(async (db) => {
       let query = db.selectFrom('operator_commands').select(['id', 'entry']).where('at', '>=', since);
       if (by != null) query = query.where('by', '=', by);
-      if (operation != null) query = query.where('name', '=', operation);
       if (mailbox) query = query.where(namesAny(mailbox.account, mailbox.ids));
       if (before) query = query.where(isAfter(['at', 'id'], [before.at, before.id]));
       return (await query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit).execute()).map(storedEntry);
@@ -116,14 +115,11 @@ export async function changeNames(
 
 export async function loadGuardActions(
   db: Db,
-  { since, before, mailbox, operation, reason, limit }: HistoryQuery<string>,
+  { since, before, mailbox, limit }: HistoryQuery<string>,
 ): Promise<readonly Action[]> {
   let query = db.selectFrom('actions').select(['id', 'action']).where('planned_at', '>=', since);
   if (mailbox) query = query.where('account', '=', mailbox.account).where('mailbox_id', 'in', mailbox.ids);
   if (before) query = query.where(isAfter(['planned_at', 'id'], [before.at, before.id]));
-  if (operation != null) query = query.where(sql<boolean>`json_extract(action, '$.kind') = ${operation}`);
-  // The JSON of an action contains a reason once, in its verdict.
-  if (reason != null) query = query.where('action', 'like', `%"reason":"${reason}"%`);
   // Actions with a requester are excluded: they are listed as commands.
   const guards = query.where(sql<boolean>`json_extract(action, '$.by') IS NULL`);
   const rows = await guards.orderBy('planned_at', 'desc').orderBy('id', 'desc').limit(limit).execute();

@@ -199,9 +199,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect((await store.outbox.unnotifiedTransitions(10)).map(({ transition }) => transition)).toEqual([notified]);
     });
 
-    it('the audit log is narrowed to a person or an operation, and actions to a kind or a reason', async ({
-      store,
-    }) => {
+    it('the audit log is narrowed to a person, and actions to those of the guard', async ({ store }) => {
       const begin = { reason: 'r', account: 'acme', mailboxes: [], at: now };
       for (const [by, name] of [
         ['ann', 'pause'],
@@ -209,25 +207,14 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
         ['ann', 'undo'],
       ] as const)
         await store.audit.beginCommand({ ...begin, by, name, command: name });
-      const stale = verdictOf({ action: 'pause', reason: 'emergency', wanted: 'pause' });
       const person = { name: 'ann', reason: 'emergency' };
-      await store.recordActions([
-        actionOf('m1', { id: 'a1' }),
-        actionOf('m2', { id: 'a2', kind: 'pause', verdict: stale }),
-        actionOf('m3', { id: 'a3', kind: 'pause', verdict: stale, by: person }),
-      ]);
+      await store.recordActions([actionOf('m1', { id: 'a1' }), actionOf('m3', { id: 'a3', by: person })]);
       const all = { since: 0, mailbox: null, limit: 9 };
-      const commands = async (more: object) =>
-        (await store.audit.commands({ ...all, ...more })).map(({ by, name }) => `${by} ${name}`);
-      const actions = async (more: object) =>
-        (await store.audit.guardActions({ ...all, ...more })).map(({ id }) => id).sort();
-      expect(await commands({ by: 'ann' })).toEqual(['ann undo', 'ann pause']);
-      expect(await commands({ by: 'ann', operation: 'pause' })).toEqual(['ann pause']);
-      expect(await commands({ by: null, operation: null })).toHaveLength(3);
-      expect(await actions({ operation: null, reason: null })).toEqual(['a1', 'a2']);
-      expect(await actions({ operation: 'pause' })).toEqual(['a2']);
-      expect(await actions({ reason: 'bounce_rate_over_limit' })).toEqual(['a1']);
-      expect(await actions({ operation: 'pause', reason: 'bounce_rate_over_limit' })).toEqual([]);
+      const commands = async (by: string | null) =>
+        (await store.audit.commands({ ...all, by })).map((one) => `${one.by} ${one.name}`);
+      expect(await commands('ann')).toEqual(['ann undo', 'ann pause']);
+      expect(await commands(null)).toHaveLength(3);
+      expect((await store.audit.guardActions(all)).map(({ id }) => id)).toEqual(['a1']);
     });
 
     it('a list records who is new, absent and gone; who has left is not loaded any more', async (opened) => {

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { guardStates } from '../../src/core/mailbox.ts';
 import type { ReloadRequest } from '../../src/core/operator-command.ts';
 import { commandPaths } from '../../src/web/commands/prepared.ts';
-import { historyFilters } from '../../src/web/json/history.ts';
 import { places } from '../../src/web/routes.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { sha256 } from '../support/sha256.ts';
@@ -57,10 +56,7 @@ test.each([
     '/api/alerts?severity=critical&severity=grave',
     'severity: found "critical,grave", expected one or several of critical, warning, info, with commas between.',
   ],
-  [
-    '/api/history?operation=paus',
-    `operation: found "paus" (did you mean pause?), expected ${historyFilters.operation.wanted}.`,
-  ],
+  ['/api/alerts?status=firng', 'status: found "firng" (did you mean firing?), expected one of firing, pending.'],
   ['/api/history?guard=yes', 'guard: found "yes", expected one of true, false.'],
   ['/api/history?since_seconds=1h', 'since_seconds: found "1h", expected a whole number from 1 to 999999999.'],
   ['/api/explain', 'mailbox: missing, expected an address, an id or ACCOUNT/ADDRESS.'],

@@ -1,12 +1,10 @@
 // GET /api/history: the audit log in one list, with the actions of Warmwarden on request. The activity page reads it, too.
 import { z } from 'zod';
-import { type Action, guardActionKinds } from '../../core/action.ts';
+import type { Action } from '../../core/action.ts';
 import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
 import { type CommandEntry, itself } from '../../core/operator-command.ts';
 import { dayMs, type EpochMs, secondMs } from '../../core/time.ts';
-import { reasons } from '../../core/verdict.ts';
 import { actionText } from '../../core/wording/explain.ts';
-import { operationNames } from '../../operations/command-requests.ts';
 import { cursorOf, keyText, limitOf, mailboxName, means, oneOf, pageOf, type Query, upTo, whole } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { type AnswerTime, answerTimeOf, listOf, moment, nextCursor, text, texts, timeZone } from './facts.ts';
@@ -14,18 +12,15 @@ import { fleetRoute, UnknownMailboxError } from './route.ts';
 
 const maxNameLength = 400;
 
-export const historyFilters = {
-  by: means('Only what this person did; `Warmwarden`: only what it did by itself.', upTo(maxNameLength)),
-  operation: means(
-    'Only this operation, or this action of Warmwarden.',
-    oneOf(...new Set([...operationNames, ...guardActionKinds])),
-  ),
-  reason: means('Only what Warmwarden did for this reason.', oneOf(...reasons)),
-};
+export const byParameter = means(
+  'Only what this person did; `Warmwarden`: only what it did by itself.',
+  upTo(maxNameLength),
+);
 
 export const historyCursor = cursorOf(z.int(), z.int(), keyText);
 
-export interface HistoryRead extends Query<typeof historyFilters> {
+export interface HistoryRead {
+  readonly by: string | undefined;
   readonly since: EpochMs;
   readonly mailbox: MailboxState | null;
   readonly actions: boolean;
@@ -40,16 +35,16 @@ export interface HistoryLine {
 
 /** Reads one page, newest first. Commands come before actions of the same time. */
 export async function readHistory({ history }: Pick<RouteParts, 'history'>, query: HistoryRead) {
-  const { by, reason = null, operation = null, mailbox, since, limit, cursor } = query;
+  const { by, mailbox, since, limit, cursor } = query;
   const ids = mailbox && [mailbox.id, ...(mailbox.memory?.formerIds ?? [])];
-  const wanted = { since, by: by || null, operation, reason, limit: limit + 1 };
-  const read = { ...wanted, mailbox: mailbox && { account: mailbox.account, ids: ids ?? [] } };
+  const named = mailbox && { account: mailbox.account, ids: ids ?? [] };
+  const read = { since, by: by || null, mailbox: named, limit: limit + 1 };
   const [negative = 0, kind = 0, id = ''] = cursor ?? [];
   const at = -negative;
   // After the last command of a moment come the actions of the same moment, so they are read from the moment after it.
   const afterCommand = { at, id: kind === 0 && /^\d{1,15}$/.test(id) ? Number(id) : 0 };
   const afterAction = kind === 0 ? { at: at + 1, id: '' } : { at, id };
-  const asksCommands = by !== itself && reason === null;
+  const asksCommands = by !== itself;
   const asksActions = query.actions && (!by || by === itself);
   const commands = asksCommands ? await history.commands({ ...read, before: cursor ? afterCommand : null }) : [];
   const actions = asksActions ? await history.guardActions({ ...read, before: cursor ? afterAction : null }) : [];
@@ -101,12 +96,9 @@ export const historyRoute = fleetRoute({
   description: 'The newest first.',
   query: {
     mailbox: means('Only what is about this mailbox: an address, an id or ACCOUNT/ADDRESS.', mailboxName),
-    ...historyFilters,
+    by: byParameter,
     since_seconds: { ...whole(1), usual: (30 * dayMs) / secondMs, meaning: 'How far back; 30 days when left out.' },
-    guard: means(
-      '`true`: also what Warmwarden did by itself. `by=Warmwarden` and `reason` include it.',
-      oneOf('true', 'false'),
-    ),
+    guard: means('`true`: also what Warmwarden did by itself. `by=Warmwarden` includes it.', oneOf('true', 'false')),
     limit: limitOf('entries', 100),
     cursor: historyCursor,
   },
@@ -115,7 +107,7 @@ export const historyRoute = fleetRoute({
     const time = answerTimeOf(parts);
     const found = name === undefined ? null : namedMailbox(name, parts.fleet.mailboxes());
     if (found && 'wrong' in found) throw new UnknownMailboxError(found.wrong);
-    const actions = guard === 'true' || asked.by === itself || asked.reason !== undefined;
+    const actions = guard === 'true' || asked.by === itself;
     const since = time.now - span * secondMs;
     const { rows, next } = await readHistory(parts, { ...asked, since, actions, mailbox: found?.mailbox ?? null });
     return { timeZone: time.zone, entries: rows.map((line) => entryFacts(line, time)), nextCursor: next };

@@ -1,12 +1,10 @@
 // The activity page: actions of people and of Warmwarden, with their reasons and outcomes.
 import { html } from 'hono/html';
-import { alreadySo, guardActionKinds } from '../../core/action.ts';
+import { alreadySo } from '../../core/action.ts';
 import { namedMailbox } from '../../core/mailbox.ts';
 import { type CommandEntry, itself } from '../../core/operator-command.ts';
 import type { EpochMs } from '../../core/time.ts';
-import type { Reason } from '../../core/verdict.ts';
-import { operationNames } from '../../operations/command-requests.ts';
-import { historyCursor, historyFilters, readHistory } from '../json/history.ts';
+import { byParameter, historyCursor, readHistory } from '../json/history.ts';
 import { type Query, upTo } from '../query.ts';
 import { orNull } from '../route-parts.ts';
 import { undoLink } from './parts/command-links.ts';
@@ -16,7 +14,7 @@ import { place } from './place.ts';
 
 const entriesShown = 100;
 const mailboxesNamed = 5;
-const filters = { ...historyFilters, mailbox: upTo(400) };
+const filters = { by: byParameter, mailbox: upTo(400) };
 export const activityPlace = place('/activity', { ...filters, cursor: historyCursor }, async (parts, asked) => {
   const { fleet, world, explain } = parts;
   const { cursor, ...filter } = asked;
@@ -65,13 +63,9 @@ ${outcome === '' ? '' : outcome.split('\n').map((line) => html`<p class="muted">
 </li>`;
 }
 
-const actingReasons: readonly Reason[] = ['bounce_rate_over_limit', 'repeat_offender', 'emergency', 'clean_volume'];
-
-function activityForm({ by, mailbox, operation, reason }: Query<typeof filters>, people: readonly string[]): Markup {
+function activityForm({ by, mailbox }: Query<typeof filters>, people: readonly string[]): Markup {
   return html`<form class="filter" role="search" action="/activity" method="get">
 ${choice({ name: 'by', label: 'Only by', all: 'by anyone', values: [itself, ...people], chosen: by })}
-${choice({ name: 'operation', label: 'Only this', all: 'everything', values: [...guardActionKinds, ...operationNames], chosen: operation })}
-${choice({ name: 'reason', label: 'Only for this reason', all: 'for any reason', values: actingReasons, chosen: reason })}
 <input name="mailbox" type="search" value="${mailbox}" maxlength="400" placeholder="address or id of a mailbox" aria-label="Only this mailbox" autocomplete="off" data-key="/">
 <button type="submit">Show</button></form>`;
 }
