@@ -1,4 +1,6 @@
 // A token with limits sees its own client: every route of the server is judged here, and a new one fails until it is.
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
@@ -273,7 +275,13 @@ test('the headers of a proxy count from its address alone, and only for a user w
     (await asked(`${server.url}/api/deliveries`, headers)).status;
   expect(await statusOf(user('ann', 'ops'))).toBe(200);
   expect(await statusOf({ ...user('ann', 'ops'), ...bearer('wrong') })).toBe(200);
-  const refused = [user('ann', 'others'), user('ann', ''), user('Warmwarden', 'ops'), user('eve, ann', 'ops')];
+  const names = ['Warmwarden', 'warmWarden', 'Warm\u200bwarden', 'ann\u00a0b', 'ann\u3164', 'OPS', 'eve, ann'];
+  const asSent = (name: string) => Buffer.from(name).toString('latin1');
+  const refused = [user('ann', 'others'), user('ann', ''), ...names.map((name) => user(asSent(name), 'ops'))];
+  expect(await statusOf(user(asSent('Änne van Ø'), 'ops'))).toBe(200);
+  const twice = { ...user('ann', ''), 'x-forwarded-groups': ['north', 'ops'] };
+  const sent = request(`${server.url}/api/deliveries`, { headers: twice }).end();
+  expect((await once(sent, 'response'))[0].statusCode).toBe(403);
   for (const headers of refused) expect([headers, await statusOf(headers)]).toEqual([headers, 403]);
   await using other = await running({
     auth: () => ({

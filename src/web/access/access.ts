@@ -1,4 +1,5 @@
 // Access control by token, session, or Host name if no tokens are configured. Also sign-in and sign-out.
+import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono } from 'hono';
 import type { AlertMatch } from '../../core/alert.ts';
@@ -18,6 +19,7 @@ import {
   type ProxySignIn,
   type Role,
   recognize,
+  type Token,
   tooManyWrong,
   trustIn,
   type WrongTokens,
@@ -75,7 +77,7 @@ export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongToken
       return next();
     }
     // The user of a proxy comes first: some proxies add an Authorization of their own.
-    const user = auth.proxyHeader ? userOf(c, auth.proxyHeader, noteUntrusted) : null;
+    const user = auth.proxyHeader ? userOf(c, auth.proxyHeader, auth.tokens, noteUntrusted) : null;
     if (user && 'refused' in user) return refuse(c, 'not_allowed', user.refused);
     const authorization = c.req.header('authorization');
     const key = user === null && authorization === undefined ? browserKeyOf(c) : null;
@@ -91,10 +93,16 @@ export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongToken
 
 // People who signed in at a proxy in front of Warmwarden, such as oauth2-proxy or Authelia.
 
-const userPattern = /^[^\p{Cc},]{1,200}$/u;
+/** A character that does not show could make the name look like another one in the audit log. */
+const userPattern = /^(?:[^\p{C}\p{Z}\p{DI},]| ){1,200}$/u;
 
 /** Token that stands for the user of a trusted proxy, a refusal, or null if no proxy names a user. */
-function userOf(c: Context, { user, groups, roles, trusted }: ProxySignIn, noteUntrusted: (address: string) => void) {
+function userOf(
+  c: Context,
+  { user, groups, roles, trusted }: ProxySignIn,
+  tokens: readonly Token[],
+  noteUntrusted: (address: string) => void,
+) {
   const name = headerText(c, user);
   if (name === '') return null;
   const { address = 'unknown' } = getConnInfo(c).remote;
@@ -102,8 +110,12 @@ function userOf(c: Context, { user, groups, roles, trusted }: ProxySignIn, noteU
     noteUntrusted(address);
     return null;
   }
-  if (!userPattern.test(name) || name === itself)
-    return { refused: `The proxy sent a name in ${user} that is not one user's.` };
+  const others = [itself, ...tokens.map((token) => token.name)];
+  if (!userPattern.test(name) || others.some((other) => other.toLowerCase() === name.toLowerCase()))
+    return { refused: `The proxy sent a name in ${user} that is not one user's, or is a token's.` };
+  const { incoming }: HttpBindings = c.env;
+  if ((incoming.headersDistinct[groups.toLowerCase()] ?? []).length > 1)
+    return { refused: `The proxy sent several headers ${groups}: it must replace those of the browser.` };
   const own = listOf(headerText(c, groups));
   const found = roles.find(({ group }) => own.includes(group));
   return found ? { ...found, name } : { refused: `No group of ${name} has a role in server.auth.proxy_header.` };
