@@ -56,7 +56,11 @@ export const refusals = {
   failed: { status: 500, title: 'Internal error', meaning: 'Warmwarden could not answer; the log says why.' },
   busy: { status: 503, title: 'Busy', meaning: '100 runs are waiting.' },
   starting: { status: 503, title: 'Starting', meaning: 'The daemon is starting; try again in a moment.' },
-  too_many_readers: { status: 503, title: 'Too many live pages', meaning: '200 pages are being updated live already.' },
+  too_many_readers: {
+    status: 503,
+    title: 'Too many live pages',
+    meaning: '200 pages are being updated live already, or 20 of one limited token.',
+  },
 } as const satisfies Readonly<Record<string, { status: number; title: string; meaning: string }>> &
   Readonly<Record<RecipeRefusal['refused'], object>>;
 

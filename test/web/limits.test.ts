@@ -431,3 +431,14 @@ test.each([
     expect(JSON.parse(text).silences).toMatchObject([{ by: 'the people who run Warmwarden', match: shownMatch }]);
   },
 );
+
+test('it holds at most its share of the live pages, and others keep theirs', async () => {
+  await using server = await running({ liveLimits: { ...usualLimits, limitedReaders: 1 } });
+  const over = new AbortController();
+  const open = async (token: string) =>
+    (await fetch(`${server.url}/events`, { headers: bearer(token), signal: over.signal })).status;
+  expect([await open('tagged'), await open('tagged'), await open('named'), await open('ops')]).toEqual([
+    200, 503, 200, 200,
+  ]);
+  over.abort();
+});

@@ -39,7 +39,7 @@ export function isLimited(c: Context): boolean {
   return limitsOf(c) !== null;
 }
 
-function limitsOf(c: Context): AlertMatch | null {
+export function limitsOf(c: Context): AlertMatch | null {
   return c.get('asker')?.limits ?? null;
 }
 
