@@ -2,14 +2,11 @@
 
 import { Command } from 'commander';
 import type { Config } from '../config/config.ts';
-import type { ValidConfig } from '../config/load.ts';
-import { type MailboxSettings, settingsFor } from '../config/mailbox-rules.ts';
 import { type Origin, originText, type Setting, valueText } from '../config/settings.ts';
 import { counted } from '../core/wording/phrases.ts';
 import { readCatalogue, scheduleDoubts } from '../recipes/catalogue.ts';
 import { formatPath, formatProblem, type Path } from '../world/schema/problem.ts';
 import { loadConfigured } from './configuration.ts';
-import { CommandError } from './errors.ts';
 import { type ConfigOptions, configOption, jsonOption, printJson } from './options.ts';
 
 // The settings in force as YAML, each with where its value came from. Pure.
@@ -59,7 +56,6 @@ function sharedSteps(a: Path, b: Path): number {
 
 interface CheckOptions extends ConfigOptions {
   readonly show?: boolean;
-  readonly mailbox?: string;
 }
 
 /** Exit code 0 for a valid file, else 2. Never prints a secret. */
@@ -68,18 +64,14 @@ export function checkCommand(): Command {
     .description('check a configuration file and list every problem in it')
     .addOption(configOption())
     .option('--show', 'print the settings in force and the source of each; secrets are hidden')
-    .option('--mailbox <address>', 'print the guard settings of one mailbox, overrides resolved')
     .addOption(jsonOption())
     .action(check);
 }
 
-async function check({ config: file, show, mailbox, json }: CheckOptions): Promise<void> {
-  const loaded = loadConfigured(file);
-  const { config, settings, warnings } = loaded;
-  const ofMailbox = mailbox === undefined ? null : { name: mailbox, accounts: settingsOf(mailbox, loaded) };
+async function check({ config: file, show, json }: CheckOptions): Promise<void> {
+  const { config, settings, warnings } = loadConfigured(file);
   const ofRecipes = scheduleDoubts(await readCatalogue(config.recipes.directory));
   if (json) {
-    const accounts = ofMailbox?.accounts.map((one) => ({ ...one, settings: settingsJson(one.settings) })) ?? [];
     const answer = {
       file,
       valid: true as const,
@@ -87,38 +79,11 @@ async function check({ config: file, show, mailbox, json }: CheckOptions): Promi
       settings: settingsJson(settings()),
       recipe_warnings: ofRecipes,
     };
-    return void printJson('check', { ...answer, mailbox: ofMailbox && { ...ofMailbox, accounts } });
+    return void printJson('check', answer);
   }
   for (const warning of [...warnings.map((one) => formatProblem(file, one)), ...ofRecipes])
     process.stderr.write(`warning: ${warning}\n`);
-  if (ofMailbox) process.stdout.write(mailboxText(ofMailbox));
-  else process.stdout.write(show ? settingsText(settings()) : `${file} is valid: ${summaryOf(config)}\n`);
-}
-
-/** Settings of a mailbox in each account that may contain it. ACCOUNT/ADDRESS names one account. */
-function settingsOf(name: string, { config, settings }: ValidConfig): readonly MailboxSettings[] {
-  const account = config.accounts.find((one) => name.startsWith(`${one.name}/`))?.name;
-  const called = account === undefined ? name : name.slice(account.length + 1);
-  const found = settingsFor({ email: called, id: called }, config, settings()).filter(
-    (one) => one.account === (account ?? one.account),
-  );
-  const isNamed = account !== undefined || !name.includes('/');
-  if (isNamed && found.some(({ guarded }) => guarded)) return found;
-  const accounts = config.accounts.map((one) => one.name).join(', ');
-  throw new CommandError(
-    'unknown_name',
-    `No account guards a mailbox called ${name}. Name it by its address or id, or as ACCOUNT/ADDRESS; the accounts are ${accounts}.`,
-  );
-}
-
-function mailboxText(mailbox: { readonly name: string; readonly accounts: readonly MailboxSettings[] }): string {
-  return mailbox.accounts
-    .map(({ account, guarded, settings }) =>
-      guarded
-        ? `# ${mailbox.name}, on account ${account}\n${settingsText(settings)}`
-        : `# ${mailbox.name} is not selected by account ${account}\n`,
-    )
-    .join('\n');
+  process.stdout.write(show ? settingsText(settings()) : `${file} is valid: ${summaryOf(config)}\n`);
 }
 
 function summaryOf(config: Config): string {

@@ -5,7 +5,6 @@ import { type MailboxPattern, namesMailbox } from '../core/mailbox-pattern.ts';
 import { defaultPolicy, literalProfile, type Policy } from '../core/policy.ts';
 import { formatPath, type Path } from '../world/schema/problem.ts';
 import type { AccountConfig, Config, GuardOverride, GuardSettings } from './config.ts';
-import { profiled, type Setting } from './settings.ts';
 
 export interface ListedMailbox {
   readonly email: string;
@@ -97,37 +96,6 @@ export function policyOf({ profile, ...explicit }: GuardSettings): Policy {
     windowMaxDays: Math.max(policy.windowMaxDays, windowDays),
     breaker: { ...breaker, maxMailboxes: Math.max(breaker.maxMailboxes, breaker.minMailboxes) },
   };
-}
-
-// Guard settings in force for one mailbox, each with its origin: guard, then every override that matches.
-
-export interface MailboxSettings {
-  readonly account: string;
-  readonly guarded: boolean;
-  /** Settings whose paths begin with guard; the origin of an override's key is its line. */
-  readonly settings: readonly Setting[];
-}
-
-export function settingsFor(
-  mailbox: ListedMailbox,
-  config: Config,
-  settings: readonly Setting[],
-): readonly MailboxSettings[] {
-  return config.accounts.map((account, index) => {
-    const inForce = new Map<string, Setting>();
-    const take = (prefix: string) => {
-      for (const setting of settings) {
-        const at = formatPath(setting.path);
-        if (!at.startsWith(`${prefix}.`)) continue;
-        const path = setting.path.slice(setting.path.lastIndexOf('guard'));
-        inForce.set(formatPath(path), { ...setting, path });
-      }
-    };
-    take('guard');
-    for (const [position, { match }] of account.overrides.entries())
-      if (namesMailbox(match, mailbox)) take(`accounts[${index}].overrides[${position}].guard`);
-    return { account: account.name, guarded: selects(account, mailbox), settings: profiled([...inForce.values()]) };
-  });
 }
 
 /** The configuration in force, which a reload replaces and every loop reads each time. */

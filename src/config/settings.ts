@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { defaultPolicy, literalProfile } from '../core/policy.ts';
+import { literalProfile } from '../core/policy.ts';
 import { isObject } from '../world/schema/json.ts';
 import { formatPath, type Path } from '../world/schema/problem.ts';
 import { secretKeys } from '../world/schema/section.ts';
@@ -213,11 +213,12 @@ function variantFor(shape: FileShape, value: unknown): FileShape {
   return variants.find(fits) ?? shape;
 }
 
-export function profiled(settings: readonly Setting[]): readonly Setting[] {
-  const profile = settings.find(({ path }) => formatPath(path) === 'guard.profile')?.value;
+/** Settings with the values of the profile where the file has none, and with the numbers that `policyOf` raises. */
+function profiled(settings: readonly Setting[]): readonly Setting[] {
+  const isLiteral = settings.find(({ path }) => formatPath(path) === 'guard.profile')?.value === 'literal';
   return settings.map((setting) => {
     const name = formatPath(setting.path);
-    const unraised = ofProfile(setting, name, profile === 'literal');
+    const unraised = isLiteral ? ofLiteral(setting, name) : setting;
     const to = raisedTo[name];
     const least = to && settings.find(({ path }) => formatPath(path) === to)?.value;
     return to && Number(least) > Number(unraised.value)
@@ -226,13 +227,10 @@ export function profiled(settings: readonly Setting[]): readonly Setting[] {
   });
 }
 
-/** Setting with the value of the profile, unless the file has one. */
-function ofProfile(setting: Setting, name: string, isLiteral: boolean): Setting {
-  const value = profileValues[name];
-  const isWritten = !['default', 'profile', 'raised'].includes(setting.from.kind);
-  if (value === undefined || isWritten) return setting;
-  if (isLiteral) return { ...setting, value: value.literal, from: { kind: 'profile' } };
-  return { ...setting, value: value.measured, from: { kind: 'default' } };
+function ofLiteral(setting: Setting, name: string): Setting {
+  const value = literalValues[name];
+  if (value === undefined || setting.from.kind !== 'default') return setting;
+  return { ...setting, value, from: { kind: 'profile' } };
 }
 
 /** Numbers that `policyOf` raises, each with the number that it is never below. */
@@ -241,9 +239,9 @@ const raisedTo: Readonly<Record<string, string>> = {
   'guard.breaker.max_mailboxes': 'guard.breaker.min_mailboxes',
 };
 
-const profileValues: Readonly<Record<string, { readonly measured: unknown; readonly literal: unknown }>> = {
-  'guard.window_max_days': { measured: defaultPolicy.windowMaxDays, literal: literalProfile.windowMaxDays },
-  'guard.min_bounces': { measured: defaultPolicy.minBounces, literal: literalProfile.minBounces },
+const literalValues: Readonly<Record<string, unknown>> = {
+  'guard.window_max_days': literalProfile.windowMaxDays,
+  'guard.min_bounces': literalProfile.minBounces,
 };
 
 function hideDeep(value: unknown, secrets: readonly string[]): unknown {

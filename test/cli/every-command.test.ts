@@ -44,7 +44,7 @@ const toPostgres = ['--from', 'sqlite:/nowhere/store.db', '--to', 'postgres://me
 const inSimulator = { args: [...mailbox, '--url', 'SIMULATOR'], wrong: [], alone: 1 } as const;
 const ofSimulator = { args: ['--url', 'SIMULATOR'], wrong: ['too', 'much'], alone: 1 } as const;
 const table: readonly Row[] = [
-  { words: 'check', wrong: ['--mailbox', 'other/nobody@x.example'], alone: 0 },
+  { words: 'check', alone: 0 },
   { words: 'doctor', alone: 0 },
   { words: 'channels test', args: ['ops'], wrong: ['nobody'], alone: 0 },
   { words: 'channels preview', args: ['guard_acted', ...ofOps], wrong: ['guard_acting', ...ofOps], alone: 0 },
@@ -310,7 +310,6 @@ test('the health check of a container says whether a daemon answers', async () =
 });
 
 const unknown: readonly (readonly string[])[] = [
-  ['check', '--mailbox', 'other/nobody@x.example'],
   ['channels', 'test', 'nobody'],
   ['channels', 'resend', 'nobody', '--yes'],
   ['explain', 'nobody@x.example'],

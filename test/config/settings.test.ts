@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { settingsText } from '../../src/cli/check.ts';
 import { hideIn, KnownSecrets } from '../../src/config/hiding.ts';
-import { settingsFor } from '../../src/config/mailbox-rules.ts';
 import { changesBetween } from '../../src/config/settings.ts';
 import { ConfigFolder } from '../support/config-folder.ts';
 
@@ -41,26 +40,19 @@ describe('the settings in force', () => {
     for (const secret of ['hush', hook]) expect(text).not.toContain(secret);
   });
 
-  test('of one mailbox have its overrides and its profile resolved, account by account', () => {
-    const { config, settings } = load(file);
-    const [acme, second] = settingsFor({ email: 'a@vip.example', id: 'm1' }, config, settings());
-    const text = lines(settingsText(acme?.settings ?? []));
-    expect(text).toContain('enforce: false # line 2');
+  test('have the values of the profile, unless they are written', () => {
+    const literal = file.replace('near_limit: 70%', 'profile: literal, window_max_days: 9');
+    const text = lines(settingsText(load(literal).settings()));
     expect(text).toContain('min_bounces: 1 # profile literal');
-    expect(text).toContain('near_limit: 70% # line 7');
-    expect([acme?.guarded, second?.guarded]).toEqual([true, false]);
+    expect(text).toContain('window_max_days: 9 # line 7');
+    expect(text).toContain('enforce: false # line 2');
   });
 
-  test('have a maximum that a higher number beside it raises, in an override as well', () => {
-    const overridden = file.replace('enforce: false', 'window_days: 35');
-    const { config, settings } = load(
-      overridden.replace('near_limit: 70%', 'window_days: 40, breaker: {min_mailboxes: 900}'),
-    );
-    const text = lines(settingsText(settings()));
+  test('have a maximum that a higher number beside it raises', () => {
+    const raising = file.replace('near_limit: 70%', 'window_days: 40, breaker: {min_mailboxes: 900}');
+    const text = lines(settingsText(load(raising).settings()));
     expect(text).toContain('window_max_days: 40 # raised to window_days');
     expect(text).toContain('max_mailboxes: 900 # raised to min_mailboxes');
-    const [acme] = settingsFor({ email: 'a@vip.example', id: 'm1' }, config, settings());
-    expect(lines(settingsText(acme?.settings ?? []))).toContain('window_max_days: 35 # raised to window_days');
   });
 });
 

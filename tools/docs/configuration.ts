@@ -8,9 +8,8 @@ const head = `# Configuration
 The configuration is one YAML file. [config.example.yaml](../config.example.yaml) shows every key with its default.
 
 \`\`\`sh
-warmwarden check                     # every problem in the file
-warmwarden check --show              # the settings in force, and the source of each
-warmwarden check --mailbox ADDRESS   # the guard settings of one mailbox
+warmwarden check          # every problem in the file
+warmwarden check --show   # the settings in force, and the source of each
 \`\`\`
 
 - A missing key has its default. Unknown keys are errors.

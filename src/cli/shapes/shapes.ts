@@ -33,13 +33,6 @@ const check = z.strictObject({
   valid: z.literal(true),
   warnings: listOf(problem),
   settings: listOf(setting),
-  mailbox: z
-    .strictObject({
-      name: text,
-      accounts: listOf(z.strictObject({ account: text, guarded: z.boolean(), settings: listOf(setting) })),
-    })
-    .nullable()
-    .describe('With --mailbox.'),
   recipe_warnings: texts,
 });
 
