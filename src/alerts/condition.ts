@@ -102,11 +102,6 @@ export function accountSubject(rule: AlertRule, account: string, cause: string |
   return { rule, account, mailboxId: null, email: null, object: cause };
 }
 
-/** Identity of the guard_blind that replaces the alerts of an account's mailboxes. */
-export function missingCountsSubject(account: string): Subject {
-  return accountSubject('guard_blind', account, 'counts');
-}
-
 export function subjectOf(rule: AlertRule, mailbox: MailboxName, cause: string | null = null): Subject {
   return { rule, account: mailbox.account, mailboxId: mailbox.id, email: mailbox.email, object: cause };
 }

@@ -1,12 +1,10 @@
 // Follows incidents over time: they begin, grow, widen, and end when nothing goes on. Pure.
 
-import { type Alert, fingerprintOf, isCause, type Transition } from '../core/alert.ts';
+import { type Alert, isCause, type Transition } from '../core/alert.ts';
 import { alertRules, ruleBook } from '../core/alert-rules.ts';
 import type { Incident, IncidentAnnouncement, IncidentCause, IncidentMailbox } from '../core/incident.ts';
 import { mailboxKey } from '../core/mailbox.ts';
 import { dayMs, type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
-import { lacksCounts, type Reason } from '../core/verdict.ts';
-import { missingCountsSubject } from './condition.ts';
 import { severer, worstOf } from './grouping.ts';
 import { type Affected, breadth, type Shared, sharedCauses } from './shared-cause.ts';
 
@@ -280,11 +278,4 @@ export function withSeverity(incident: Incident, alerts: readonly Alert[]): Inci
 
 function keyOf({ account, mailboxId }: Pick<IncidentMailbox, 'account' | 'mailboxId'>): string {
   return mailboxKey(account, mailboxId);
-}
-
-/** Returns true if the account's alert about missing counts stands for this alert of a mailbox. */
-export function isStoodFor(alert: Alert, current: (fingerprint: string) => Alert | undefined): boolean {
-  const { rule, account, mailboxId, facts } = alert;
-  if (rule !== 'guard_blind' || mailboxId === null || !lacksCounts(facts.numbers['reason'] as Reason)) return false;
-  return current(fingerprintOf(missingCountsSubject(account)))?.status === 'firing';
 }

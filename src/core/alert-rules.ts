@@ -89,7 +89,6 @@ const rules = {
     severity: 'warning',
     forMs: hourMs,
     comesAndGoes: true,
-    causes: ['counts'],
     isBlind: true,
   },
   bounce_over_limit: {

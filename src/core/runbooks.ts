@@ -202,11 +202,6 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
           'At the second answer: it had no emails, far fewer than before, counts that another field contradicts, or 404 for a mailbox that was judged before.',
         todo: 'As above, and ask the warm-up service. Exclude a mailbox whose warm-up ended.',
       },
-      {
-        cause: 'counts of an account',
-        means: 'Counts are missing for half of its running mailboxes: one alert replaces theirs, at once.',
-        todo: 'Ask the warm-up service about the statistics.',
-      },
     ],
   },
   bounce_over_limit: {

@@ -3,7 +3,6 @@
 import { alertFor, messageFor, type PartContext, withStanding } from '../alerts/client-part.ts';
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
-import { isStoodFor } from '../alerts/incidents.ts';
 import { isUnheard, MuteLook, type WaitingNews, waitingNews } from '../alerts/muted-news.ts';
 import { type Notification, notificationsOf, type Routed, withLinks, withTags } from '../alerts/notifications.ts';
 import { type AlertRoute, channelsFor, isMuted, joinedAs, mutes, type RoutingFacts } from '../alerts/routing.ts';
@@ -199,14 +198,12 @@ export class Collector {
   /** Predicate for alerts that are silenced, or explained by an API that is or recently was down. */
   #mutes(now: EpochMs): (alert: Alert) => boolean {
     const { fleet } = this.#parts;
-    const current = (fingerprint: string) => fleet.alert(fingerprint);
     for (const alert of fleet.wideAlerts()) {
       if (isOutage(alert) && alert.status === 'firing') this.#explainedUntil.set(alert.account, now + aftermathMs);
     }
     const silences = fleet.silences(now);
     return (alert) =>
       (ruleBook[alert.rule].isExplainedByOutage === true && now < (this.#explainedUntil.get(alert.account) ?? 0)) ||
-      isStoodFor(alert, current) ||
       silences.some(({ match }) => mutes(match, alert, fleet));
   }
 

@@ -3,7 +3,6 @@
 import type { Condition } from '../../src/alerts/condition.ts';
 import { accountConditions, mailboxListShort, mailboxMissing } from '../../src/alerts/rules/account-rules.ts';
 import { actedEvent, actionFailedCondition } from '../../src/alerts/rules/action-rules.ts';
-import { countsMissing } from '../../src/alerts/rules/bounce-rules.ts';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
 import {
   channelsFailing,
@@ -278,11 +277,6 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
       withVerdict({ ...held, wanted: 'hold', reason: 'unknown_mode', mode: 'turbo' }),
     ),
     conditionOf('guard_blind', 'stats', withVerdict({ ...held, wanted: 'hold', reason: 'missing_counts' })),
-    countsMissing(
-      acme,
-      Array.from({ length: 3 }, () => judged({ ...held, wanted: 'hold', reason: 'missing_counts' })),
-      false,
-    ),
   ],
   bounce_over_limit: [
     conditionOf('bounce_over_limit', 'stats', withVerdict(breach), { writesOff, mayWrite: false }),

@@ -1,6 +1,6 @@
 // Alerts of one account after answers, lists, outcomes and the passing of time. The recorder commits the changes.
 
-import { type Condition, type MailboxContext, missingCountsSubject, subjectOf, tune } from '../../alerts/condition.ts';
+import { type Condition, type MailboxContext, tune } from '../../alerts/condition.ts';
 import { elapse, leave, step } from '../../alerts/engine.ts';
 import {
   accountConditions,
@@ -10,7 +10,7 @@ import {
   nameUnlisted,
 } from '../../alerts/rules/account-rules.ts';
 import { actedEvent, actionFailedCondition, isOverdue } from '../../alerts/rules/action-rules.ts';
-import { bounceRules, countsMissing } from '../../alerts/rules/bounce-rules.ts';
+import { bounceRules } from '../../alerts/rules/bounce-rules.ts';
 import { heldSubject } from '../../alerts/rules/breaker-rule.ts';
 import { configMatchesNothing, idleSubject } from '../../alerts/rules/daemon-rules.ts';
 import { changedByOthersEvent, manyStoppedEvent } from '../../alerts/rules/event-rules.ts';
@@ -36,7 +36,6 @@ import type { Change, MailboxState } from '../../core/mailbox.ts';
 import { type IdlePattern, idlePatterns } from '../../core/mailbox-pattern.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { lacksCounts } from '../../core/verdict.ts';
 import { heldCondition } from './breakers.ts';
 import { asFound, type RecorderOptions, type RecorderRooms } from './guarded-account.ts';
 import { alertsWithout } from './guards.ts';
@@ -89,7 +88,6 @@ export class AccountAlerts {
     const newest = actions.at(-1);
     const conditions = [
       ...(route ? this.#newsOf(mailbox, conditionsAfter(route, mailbox, context)) : []),
-      ...(route === 'stats' ? this.#blindAccount(mailbox) : []),
       ...(newest ? [actionFailedCondition(newest, mailbox.verdict?.answer, context), ...this.#keyShown()] : []),
       ...(newest || !judged ? [] : this.#failedBefore(mailbox, context)),
       ...(breaker ? [this.#held(breaker, policy, now, mailbox)] : []),
@@ -105,16 +103,6 @@ export class AccountAlerts {
     const transitions = [...told, ...changes.transitions];
     if (!this.#options.isFirstLook(mailbox.id, route)) return { ...changes, transitions };
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
-  }
-
-  /** Checks the account when a mailbox lacks its counts for the second time. Time resolves this alert. */
-  #blindAccount(mailbox: MailboxState): readonly Condition[] {
-    const { account } = this.#options;
-    const { reason } = mailbox.verdict?.answer ?? {};
-    if (!reason || !lacksCounts(reason) || this.#fleet.alert(fingerprintOf(missingCountsSubject(account)))) return [];
-    if (!this.#fleet.alert(fingerprintOf(subjectOf('guard_blind', mailbox)))) return [];
-    const all = [...this.#fleet.mailboxesOf(account)].map((one) => (one.id === mailbox.id ? mailbox : one));
-    return [countsMissing(account, all, false)];
   }
 
   /** A failed action may be dropped before any answer, as at a restart: a later verdict resolves its alert. */
@@ -233,8 +221,6 @@ export class AccountAlerts {
       if (!isUnjudged && !isOld(mailbox, 'dns') && !isOld(mailbox, 'blacklist')) continue;
       conditions.push(...conditionsAfter('time', mailbox, this.#context(mailbox, policyFor(mailbox), now)));
     }
-    if (this.#fleet.alert(fingerprintOf(missingCountsSubject(account))))
-      conditions.push(countsMissing(account, this.#fleet.mailboxesOf(account), true));
     const pooled = pooledAlerts(this.#fleet, { ...this.#options, isRead: this.#isRead }, now);
     conditions.push(...pooled.conditions);
     const changes = bothChanges(this.#step(conditions, now), pooled.ends);

@@ -12,14 +12,13 @@ import {
   rateText,
   verdictNumbers,
 } from '../../core/wording/explain.ts';
-import { bouncesText, countedOf, datesText, percentText } from '../../core/wording/phrases.ts';
+import { bouncesText, datesText, percentText } from '../../core/wording/phrases.ts';
 import { scopeText, stopText, writesOnCommand } from '../../core/write-scope.ts';
 import {
   type Condition,
   condition,
   gradedBy,
   type MailboxContext,
-  missingCountsSubject,
   type RulesAfter,
   subjectOf,
   type Words,
@@ -38,32 +37,6 @@ const silentReasons: readonly Reason[] = ['stale_data', 'no_data'];
 
 function isUnjudged({ reason }: Verdict): boolean {
   return isBlind(reason) || silentReasons.includes(reason);
-}
-
-/** Minimum share and number of an account's running mailboxes for one alert that replaces theirs. */
-const wideFrom = { share: 1 / 2, mailboxes: 2 };
-const wideUntilShare = 1 / 10;
-
-export function countsMissing(account: string, mailboxes: Iterable<MailboxState>, fires: boolean): Condition {
-  const verdicts = [...mailboxes]
-    .flatMap(({ verdict }) => verdict?.answer ?? [])
-    .filter(({ run }) => run === 'running');
-  const running = verdicts.length;
-  const lacking = verdicts.filter(({ reason }) => lacksCounts(reason)).length;
-  const begins = lacking >= wideFrom.mailboxes && lacking >= running * wideFrom.share;
-  const shown = countedOf(lacking, running, 'running mailbox', 'running mailboxes');
-  return condition(missingCountsSubject(account), {
-    forMs: 0,
-    active: begins || (fires && lacking > running * wideUntilShare),
-    firing: () => [
-      `${account}: the counts of ${shown} cannot be judged`,
-      `The counts of ${shown} are missing, or contradict themselves or what the API showed before.`,
-      'Until the API shows them again, Warmwarden does not guard these mailboxes.',
-      'Look at the statistics in the warm-up service, and ask its support.',
-    ],
-    ended: () => [`${account}: bounces can be judged again`],
-    numbers: () => ({ mailboxes: lacking, running }),
-  });
 }
 
 /** An emergency in an unknown mode does not show whether the guard can judge. */
