@@ -4,7 +4,7 @@ import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { commandLine } from '../support/command-line.ts';
 import { openShared } from '../support/lease.ts';
-import { isPoolerInstalled, Pooler } from '../support/pooler.ts';
+import { isPoolerInstalled, Pooler } from '../support/poolers.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { Workplace } from '../support/process.ts';
 import { until } from '../support/until.ts';

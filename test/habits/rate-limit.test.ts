@@ -4,16 +4,11 @@ import { expect, test } from 'vitest';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { calmPoll, type Duty, type DutyOptions, goOnDuty } from '../account/duty.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { type Asked, answerWith, emergencyWeek, OtherApi, week } from '../support/other-api.ts';
-
-interface Said {
-  readonly limit: number;
-  readonly remaining: number;
-}
+import { type Asked, answerWith, emergencyWeek, type Limits, OtherApi, week } from '../support/other-api.ts';
 
 /** An API with so many mailboxes on as many domains, which says `headers` of a request; null: without headers. */
-async function apiSaying(mailboxes: number, headers: (asked: Asked) => Said | null): Promise<OtherApi> {
-  return Object.assign(await OtherApi.start(mailboxes), { tellsLimits: false, tells: headers });
+async function apiSaying(mailboxes: number, headers: (asked: Asked) => Limits | null): Promise<OtherApi> {
+  return Object.assign(await OtherApi.start(mailboxes), { tells: headers });
 }
 
 const isJudged = (duty: Duty) => [...duty.fleet().mailboxes()].every(({ verdict }) => verdict !== null);

@@ -15,7 +15,7 @@ test('guards 150 mailboxes on pro: within the limit, with most of the budget use
   const [first] = Array.from({ length: 150 }, (_, index) => stage.api.add(`m${index}@a${index}.example`));
   if (!first) throw new Error('there are mailboxes');
   first.days = week(40, 4);
-  stage.api.tellsLimits = false;
+  stage.api.tells = () => null;
   stage.start();
   await until('the first request', () => stage.api.log.length > 0);
   const begun = stage.api.log[0]?.at ?? 0;

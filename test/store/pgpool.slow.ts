@@ -5,7 +5,7 @@ import { Ledger } from '../../src/store/ledger.ts';
 import { examinePostgres } from '../../src/store/postgres/examination.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { openShared } from '../support/lease.ts';
-import { isPgpoolInstalled, Pgpool } from '../support/pgpool.ts';
+import { isPgpoolInstalled, Pooler } from '../support/poolers.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { actionOf } from './records.ts';
@@ -27,7 +27,7 @@ test('Pgpool-II is refused by start and doctor, and then reads find what was wri
   });
   await standby.query("ALTER SYSTEM SET recovery_min_apply_delay = '1h'");
   await standby.query('SELECT pg_reload_conf()');
-  const before = (settings: string) => Pgpool.before(direct, standby.place(direct), settings);
+  const before = (settings: string) => Pooler.pgpool(direct, standby.place(direct), settings);
   const doctor = (place: PostgresPlace) => examinePostgres(place, systemClock());
 
   for (const settings of ['', "disable_load_balance_on_write = 'always'"]) {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Ledger } from '../../src/store/ledger.ts';
 import { openShared } from '../support/lease.ts';
-import { isPoolerInstalled, Pooler } from '../support/pooler.ts';
+import { isPoolerInstalled, Pooler } from '../support/poolers.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { actionOf } from './records.ts';
 

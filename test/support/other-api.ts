@@ -86,6 +86,12 @@ export const answerWith = (status: number, body: unknown, headers: object = {}):
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `m${index}@d${index}.example`);
 
+/** What X-RateLimit headers say. */
+export interface Limits {
+  readonly limit: number;
+  readonly remaining: number;
+}
+
 interface Reply {
   readonly status: number;
   readonly body: object;
@@ -106,10 +112,8 @@ export class OtherApi implements AsyncDisposable {
   readonly log: Asked[] = [];
   readonly mailboxes = new Map<string, OtherMailbox>();
   readonly keys = new Map<string, OtherKey>();
-  /** false leaves the X-RateLimit headers out, so that a client has to count by itself. */
-  tellsLimits = true;
-  /** What the X-RateLimit headers of an answer say instead of the key's count; null: none. */
-  tells: ((asked: Asked) => { readonly limit: number; readonly remaining: number } | null) | null = null;
+  /** What the X-RateLimit headers of an answer say instead of the key's count; null: there are none, and a client counts by itself. */
+  tells: ((asked: Asked) => Limits | null) | null = null;
   /** The time that its rate limit, its days and its answers go by. */
   now: () => number = Date.now;
   /** Looked at for every request before it is answered; undefined is the plain answer. */
@@ -210,7 +214,7 @@ export class OtherApi implements AsyncDisposable {
     const limits = this.#limitsOf(asked, secret);
     const jsonBody = asked.method !== 'POST' || /^application\/json\b/.test(request.headers['content-type'] ?? '');
     const undone = fault?.kind === 'answer' && !fault.applied;
-    const reply = limits?.['retry-after']
+    const reply = limits['retry-after']
       ? refuse(429, 'too many requests')
       : this.#answer(asked, { secret, jsonBody, undone });
     if (fault?.kind === 'answer')
@@ -222,32 +226,27 @@ export class OtherApi implements AsyncDisposable {
     send(response, asked, reply.status, JSON.stringify(reply.body), { 'content-type': 'application/json', ...limits });
   }
 
-  #limitsOf(asked: Asked, secret: string): Record<string, string> | null {
-    const counted = this.#count(secret);
-    const told = this.tells?.(asked) ?? null;
-    if (told === null) return counted;
-    const headers = { 'x-ratelimit-limit': String(told.limit), 'x-ratelimit-remaining': String(told.remaining) };
-    return { ...counted, ...headers };
+  /** The X-RateLimit headers of an answer, with Retry-After when the request is one too many for its key. */
+  #limitsOf(asked: Asked, secret: string): Record<string, string> {
+    const { counted, waitMs } = this.#count(secret);
+    const told = this.tells ? this.tells(asked) : counted;
+    return {
+      ...(told && { 'x-ratelimit-limit': String(told.limit), 'x-ratelimit-remaining': String(told.remaining) }),
+      ...(waitMs !== null && { 'retry-after': String(Math.ceil(waitMs / 1_000)) }),
+    };
   }
 
-  /** The exact sliding window of the key: headers of the answer, with Retry-After when the request is one too many. */
-  #count(secret: string): Record<string, string> | null {
+  /** Counts the request in the exact sliding window of the key. waitMs: until the next one is allowed; null if this one is. */
+  #count(secret: string): { readonly counted: Limits | null; readonly waitMs: number | null } {
     const key = this.keys.get(secret);
-    if (!key || key.limit === 0) return null;
+    if (!key || key.limit === 0) return { counted: null, waitMs: null };
     const now = this.now();
     const within = (this.#allowed.get(secret) ?? []).filter((at) => at > now - windowMs);
-    const oldest = within[0] ?? now;
     const tooMany = within.length >= key.limit;
     if (!tooMany) within.push(now);
     this.#allowed.set(secret, within);
-    const notified = {
-      'x-ratelimit-limit': String(key.limit),
-      'x-ratelimit-remaining': String(key.limit - within.length),
-    };
-    return {
-      ...(this.tellsLimits ? notified : {}),
-      ...(tooMany ? { 'retry-after': String(Math.ceil((oldest + windowMs - now) / 1_000)) } : {}),
-    };
+    const waitMs = tooMany ? (within[0] ?? now) + windowMs - now : null;
+    return { counted: { limit: key.limit, remaining: key.limit - within.length }, waitMs };
   }
 
   #answer(asked: Asked, call: { secret: string; jsonBody: boolean; undone: boolean }): Reply {
@@ -361,16 +360,6 @@ function configOf({ targetDailyLimit }: OtherMailbox): object {
 }
 
 function warmupOf(mailbox: OtherMailbox): object {
-  const mail = {
-    id: 'm-1',
-    status: 'sent',
-    landed_in: 'inbox',
-    subject: 'Quick question',
-    scheduled_at: '2026-01-05T09:00:00.000Z',
-    sent_at: '2026-01-05T09:00:04.000Z',
-    bounce_type: null,
-    bounce_category: null,
-  };
   const { id, email, mode } = mailbox;
   return {
     mailbox_id: id,
@@ -378,7 +367,7 @@ function warmupOf(mailbox: OtherMailbox): object {
     ...shared(mailbox),
     warmup_mode: mode,
     config: configOf(mailbox),
-    recent_emails: [mail],
+    recent_emails: [],
   };
 }
 
