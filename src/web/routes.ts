@@ -24,7 +24,7 @@ import { mailboxPlace } from './page/mailbox-page.ts';
 import { bannerOf } from './page/parts/account-panels.ts';
 import { withoutCommands } from './page/parts/command-links.ts';
 import { parameterPrefix, recipePlace, recipesPlace, runPath, runPlace } from './page/recipes-page.ts';
-import { budgetPlace, runbooksPlace } from './page/reference-pages.ts';
+import { runbooksPlace } from './page/runbooks-page.ts';
 import { createRecipeRoutes, downloadRoutes } from './recipes/recipe-routes.ts';
 import { noQuery, operatorsOnly, queryOf, refuse, refuseRecipe } from './refusals.ts';
 import { addHeaders, addPrefix, pathBehind } from './rim.ts';
@@ -96,7 +96,7 @@ function documentOf({ version, publicUrl, pathPrefix }: RouteParts): () => strin
 // Pages with their frame, and their assets.
 
 export const places = [
-  ...[fleetPlace, groupsPlace, alertsPlace, activityPlace, silencesPlace, budgetPlace, recipesPlace, recipePlace],
+  ...[fleetPlace, groupsPlace, alertsPlace, activityPlace, silencesPlace, recipesPlace, recipePlace],
   ...[runPlace, mailboxPlace, runbooksPlace],
 ];
 

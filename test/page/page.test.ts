@@ -376,7 +376,7 @@ it('every page begins with what makes it old or without effect', async (fleet) =
   expect(await above('/alerts')).not.toContain('id="banner"');
   fleet.putStoreFailure(diskFull);
   fleet.putWritesOff({ ...off, scope: { kind: 'account', account: 'acme' } });
-  const paths = ['/alerts', '/groups', '/activity', '/silences', '/budget', '/recipes', '/mailboxes/acme/m1'];
+  const paths = ['/alerts', '/groups', '/activity', '/silences', '/recipes', '/mailboxes/acme/m1'];
   for (const path of [...paths, '/runbooks']) {
     const said = await above(path);
     expect(said).toContain('The store is failing: Warmwarden takes no action that it cannot record.</a> The disk is');
@@ -597,15 +597,20 @@ describe('the fleet', () => {
     expect(body).toContain('href="/?q=box&amp;tag=vip&amp;sort=rate&amp;state=ok"');
   });
 
-  test('says whether the rate limit of an account is enough', async () => {
+  test('says whether the rate limit of an account is enough, else what would be, and whether the API is slower', async () => {
+    const mend = { requestsPerMinute: 40, statsMs: 20 * minuteMs, warmupMs: 30 * minuteMs };
     const shown = (fits: boolean) => {
       const fleet = calmFleet();
-      fleet.putAccount(account('acme', { forecast: forecast({ fits }) }));
+      fleet.putAccount(account('acme', { isSlow: !fits, forecast: forecast({ fits, mend: fits ? null : mend }) }));
       return read(fleet);
     };
     const body = await shown(true);
     expect(body).toMatch(/the oldest for 12\s+s\. The rate limit is enough for them\.<\/p>/);
-    expect(await shown(false)).not.toContain('enough for them');
+    expect(body).not.toContain('429');
+    const tight = await shown(false);
+    expect(tight).not.toContain('enough for them');
+    expect(tight).toContain('A key with 40 requests a minute would be enough');
+    expect(tight).toContain('429 (too many requests)');
   });
 });
 

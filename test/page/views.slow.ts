@@ -104,7 +104,7 @@ async function troubledServer() {
 
 const paths = [
   ...['/', '/?state=held&sort=rate', '/?q=nothing-fits', '/groups?by=domain', '/groups?by=tag', '/alerts', '/activity'],
-  ...['/silences', '/budget', '/recipes', '/recipes/breaches', '/recipes/pause-domain', '/runs/r1'],
+  ...['/silences', '/recipes', '/recipes/breaches', '/recipes/pause-domain', '/runs/r1'],
   ...['/runbooks', '/mailboxes/acme/m1', '/mailboxes/northwind/m4', '/nowhere'],
   `/mailboxes/acme/${encodeURIComponent('<b>"id/..%')}`,
 ];
@@ -161,7 +161,7 @@ const strange = [
 browserTest.each(strange)('with %s, too', async (_what, fleet, parts) => {
   await using server = await serve(fleet, parts);
   const ofOne = [...fleet.mailboxes()].slice(0, 1).map(({ account: of, id }) => `/mailboxes/${of}/${id}`);
-  const views = ['/', '/groups', '/alerts', '/activity', '/silences', '/budget', ...ofOne];
+  const views = ['/', '/groups', '/alerts', '/activity', '/silences', ...ofOne];
   await using browser = await openBrowser();
   const troubles: string[] = [];
   for (const [width, colorScheme] of [
@@ -203,12 +203,12 @@ function largeFleet(): Fleet {
 
 const viewsOfMany = [
   ...['/', '/?sort=rate&page=7', '/?q=box77', '/?account=client-7', '/groups', '/groups?by=domain', '/groups?by=tag'],
-  ...['/alerts', '/alerts?page=20', '/activity', '/silences', '/budget', '/budget?page=5', '/recipes'],
+  ...['/alerts', '/alerts?page=20', '/activity', '/silences', '/recipes'],
   ...['/runbooks', '/mailboxes/client-0/m0', '/mailboxes/client-7/m207'],
 ];
 
 /** Views that are another page with 10,000 mailboxes than with ten. */
-const looked = ['/', '/groups?by=domain', '/alerts', '/silences', '/budget', '/mailboxes/client-0/m0'];
+const looked = ['/', '/groups?by=domain', '/alerts', '/silences', '/mailboxes/client-0/m0'];
 
 browserTest('every view of 10,000 mailboxes opens, is small, and has nothing that axe-core finds', async () => {
   await using server = await serve(largeFleet());

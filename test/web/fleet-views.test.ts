@@ -1,4 +1,4 @@
-// Groups, on the page and as JSON; the page of the budget; incidents; the order of the fleet.
+// Groups, on the page and as JSON; incidents; the order of the fleet.
 import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { noTags } from '../../src/core/mailbox.ts';
@@ -6,8 +6,8 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { rankedOf, type Sorting, selectPage, worstFirst } from '../../src/web/overview/fleet.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
-import { account, alert, bareMailbox, exampleFleet, forecast, mailbox, now, verdict } from './example-fleet.ts';
-import { ask, jsonAt, read, serve, stillWorld } from './running-server.ts';
+import { account, alert, bareMailbox, exampleFleet, mailbox, now, verdict } from './example-fleet.ts';
+import { ask, jsonAt, serve, stillWorld } from './running-server.ts';
 
 const tagged = (fleet: Fleet, of: (mailbox: { readonly id: string }) => readonly string[]) =>
   Object.assign(fleet, { tags: { ...noTags, all: () => ['vip'], of } });
@@ -87,25 +87,6 @@ test('/api/groups has every configured account, also one without a mailbox, and 
   expect(body.toString()).toContain('6 accounts, the ones that need attention first.');
   expect(body.toString().match(/>unknown</g)).toHaveLength(3);
   expect((await jsonAt(server, '/api/groups?by=domain')).total).toBe(2);
-});
-
-test('the page of the budget says what each key may do, whether that is enough, and how old each kind of data is', async () => {
-  const fleet = new Fleet();
-  const old = 46 * minuteMs;
-  const oldestMs = { stats: old, warmup: old, mailbox: old, dns: old, blacklist: old, health: old, mailboxes: old };
-  const mend = { requestsPerMinute: 4, statsMs: 5 * minuteMs, warmupMs: 6 * minuteMs };
-  const narrow = forecast({ mailboxes: 2, allowedPerMinute: 1, fits: false, calmestMs: old, oldestMs, mend });
-  fleet.putAccount(account('calm'));
-  fleet.putAccount(account('tight', { forecast: narrow, throttledLastHour: 7 }));
-  fleet.putMailbox({ ...mailbox('m1', 'a@acme.example'), account: 'tight' });
-  fleet.putMailbox(bareMailbox('m2', 'b@acme.example', 'tight'));
-  fleet.putSweep({ account: 'tight', since: now, mailboxes: 2, read: 1, doneAt: now + minuteMs });
-  const words = (await read(fleet, '/budget')).replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
-  const [, tight = '', calm = ''] = words.split(/(?:tight|calm) (?=too small|budget not known)/);
-  expect(tight).toContain('The cadence needs 3 requests a minute');
-  expect(tight).toContain('7 in the last hour');
-  expect(tight).toContain('Statistics 4 min 4 min 1 46 min');
-  expect(calm).toContain('Statistics never read never read none –');
 });
 
 const held = verdict({ action: 'hold', reason: 'circuit_breaker', wanted: 'pause', bounced: 9 });

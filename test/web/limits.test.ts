@@ -149,7 +149,7 @@ const visitors = {
 // The judgement on every route. One that fits nowhere, or twice, fails.
 
 const shown = [
-  ...['/', '/groups', '/alerts', '/activity', '/silences', '/budget', '/runbooks', '/mailboxes/{account}/{id}'],
+  ...['/', '/groups', '/alerts', '/activity', '/silences', '/runbooks', '/mailboxes/{account}/{id}'],
   ...['/api/fleet', '/api/groups', '/api/explain', '/api/alerts', '/api/silences', '/api/history'],
   ...['/metrics', '/events'],
 ].map((path) => `GET ${path}`);

@@ -21,7 +21,7 @@ import type { RouteParts } from '../route-parts.ts';
 
 /** Routes that answer a token with limits. They read everything through the parts that `partsFor` returns. */
 const openRoutes: ReadonlySet<string> = new Set([
-  ...['GET /', 'GET /groups', 'GET /alerts', 'GET /activity', 'GET /silences', 'GET /budget', 'GET /runbooks'],
+  ...['GET /', 'GET /groups', 'GET /alerts', 'GET /activity', 'GET /silences', 'GET /runbooks'],
   ...['GET /mailboxes/:account/:id', 'GET /events', 'GET /metrics', 'POST /sign-out'],
   ...['GET /api/fleet', 'GET /api/groups', 'GET /api/explain'],
   ...['GET /api/alerts', 'GET /api/silences', 'GET /api/history'],

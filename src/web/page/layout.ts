@@ -39,7 +39,6 @@ const places = [
   ['/alerts', 'Alerts'],
   ['/activity', 'Activity'],
   ['/silences', 'Silences'],
-  ['/budget', 'Budget'],
   ['/recipes', 'Recipes'],
   ['/runbooks', 'Runbooks'],
 ] as const;

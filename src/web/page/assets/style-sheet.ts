@@ -44,7 +44,6 @@ background:linear-gradient(color-mix(in srgb,var(--tone) var(--tint),var(--card)
 .advice{font-size:1.05rem}
 .address{font-size:1.45rem}
 .columns{display:grid;grid-template-columns:minmax(0,1.9fr) minmax(0,1fr);gap:1rem;align-items:start}
-.columns.even{grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:1rem 2rem}
 .count{color:var(--soft);font-weight:400}
 .line{display:flex;flex-wrap:wrap;align-items:center;gap:.15rem .55rem}
 .badge{--tone:var(--grey);display:inline-flex;align-items:center;gap:.4em;padding:.08rem .55rem .1rem;border-radius:99px;font-size:.8rem;font-weight:600;white-space:nowrap;
@@ -64,7 +63,6 @@ color:var(--tone);background:color-mix(in srgb,var(--tone) var(--tint),transpare
 .dense>li+li{margin-top:.3rem}
 .runbook{font-size:.82rem;color:var(--soft)}
 .rows{overflow-x:auto}
-progress{width:100%;accent-color:var(--blue)}
 .plain>li+li{margin-top:.8rem;padding-top:.8rem;border-top:1px solid var(--line)}
 .plain .line{justify-content:space-between}
 details .plain .line{justify-content:flex-start}
@@ -143,7 +141,7 @@ figcaption{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;color:var(--soft);font-s
 .days th:first-child{padding-left:0}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--track);border-radius:4px;padding:.05em .3em}
 @media (min-width:75rem){.fleet tbody th{min-width:15rem}}
-@media (max-width:60rem){.columns,.columns.even{grid-template-columns:minmax(0,1fr);gap:0}}
+@media (max-width:60rem){.columns{grid-template-columns:minmax(0,1fr);gap:0}}
 @media (max-width:52rem){
 .keys{display:none}
 .wrap{padding:0 .8rem}

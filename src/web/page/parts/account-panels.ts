@@ -8,7 +8,7 @@ import { accountBadges, notGuardedBy, type Trouble } from '../../../core/not-gua
 import { mailboxPath, resendPath } from '../../../core/page-links.ts';
 import type { EpochMs } from '../../../core/time.ts';
 import { sentence } from '../../../core/wording/explain.ts';
-import { type Reading, sumText, sweepText } from '../../../core/wording/forecast.ts';
+import { mendText, type Reading, slowText, sumText, sweepText } from '../../../core/wording/forecast.ts';
 import { doneTexts, incidentAdvice, incidentTitle, memberLine, worstFirst } from '../../../core/wording/incidents.ts';
 import { counted, duration, firstText, numberText, overlapText } from '../../../core/wording/phrases.ts';
 import { leadsOf } from '../../overview/headline.ts';
@@ -39,12 +39,12 @@ interface AccountsPanelParts extends Reading {
 
 export function accountsPanel(parts: AccountsPanelParts): Markup {
   const ill = new Set(parts.troubles.map(({ account }) => account));
-  const isWell = ({ name, health, forecast }: AccountState) =>
-    !ill.has(name) && health !== 'other' && forecast?.fits !== false;
+  const isWell = ({ name, health, forecast, isSlow }: AccountState) =>
+    !ill.has(name) && health !== 'other' && forecast?.fits !== false && !isSlow;
   const accounts = parts.accounts.toSorted((a, b) => Number(isWell(a)) - Number(isWell(b)));
   const rest = accounts.slice(accountsListed);
   const restIll = rest.filter((account) => !isWell(account)).length;
-  const more = html`<p class="${restIll === 0 ? 'muted' : 'bad'}">${counted(rest.length, 'more account')}, ${restIll === 0 ? 'all of them without a problem' : `${numberText(restIll)} of them with problems`}. See <a href="/groups">the fleet by account</a> and <a href="/budget">the budget of each</a>.</p>`;
+  const more = html`<p class="${restIll === 0 ? 'muted' : 'bad'}">${counted(rest.length, 'more account')}, ${restIll === 0 ? 'all of them without a problem' : `${numberText(restIll)} of them with problems`}. See <a href="/groups">the fleet by account</a>.</p>`;
   return panel(
     'accounts',
     rest.length === 0 ? 'Accounts' : headingWith('Accounts', accounts.length),
@@ -73,12 +73,13 @@ ${keyNote(account, fleet.lastWrites().get(name) ?? null, now)}
 ${guardedElsewhere.length > 0 && html`<p class="muted">${text(overlapText(guardedElsewhere))}: ${text(elsewhere)}.</p>`}
 ${sweep && html`<p>${text(sweepText(sweep, reading))}.</p>`}
 <p class="muted">Last answer ${ago(account.lastSuccessAt, now)}. Up to ${counted(account.requestsPerMinute, 'request')} a minute, ${counted(queueLength, 'poll')} waiting${oldestPoll(account, now)}.${isEnough && ' The rate limit is enough for them.'}</p>
-${forecast && html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}. See <a href="/budget">the budget</a>.</p>`}
+${forecast && html`<p class="${forecast.fits ? 'muted' : 'bad'}">${sumText(forecast)}.${!forecast.fits && html` ${mendText(forecast)}`}</p>`}
+${account.isSlow && html`<p class="bad">${slowText(account)}</p>`}
 </li>`;
 }
 
 /** Age of the oldest waiting poll. Empty during an outage, before which a failed poll may have been due. */
-export function oldestPoll({ oldestDueAt, failingSince }: AccountState, now: EpochMs): string {
+function oldestPoll({ oldestDueAt, failingSince }: AccountState, now: EpochMs): string {
   return oldestDueAt === null || failingSince !== null ? '' : `, the oldest for ${duration(now - oldestDueAt)}`;
 }
 
