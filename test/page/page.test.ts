@@ -335,7 +335,7 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
   );
   expect(shown).toContain('id="alert-guard_held');
   // A further bounce breaches when 1 is shown: none is left then.
-  expect(await read(fleet)).toContain('>Bounces to breach</a>');
+  expect(await read(fleet)).toContain('>To breach</a>');
   const listed = JSON.parse(await read(fleet, '/api/fleet')).mailboxes[0];
   expect([listed.id, listed.alerts]).toEqual(['m1', ['guard_held']]);
   // The summary says what to do, and the alert does not say it again.

@@ -200,7 +200,7 @@ const columns: readonly (readonly [string, Sorting?, ('ascending' | 'descending'
   ['Mailbox', 'address', 'ascending'],
   ['Mode'],
   ['Bounce rate against the limit', 'rate', 'descending'],
-  ['Bounces to breach', 'left', 'ascending'],
+  ['To breach', 'left', 'ascending'],
   ['Health', 'health', 'ascending'],
   ['DNS'],
   ['Blacklists'],
@@ -232,7 +232,7 @@ ${cell('State', stateBadge(state, verdict), 'state')}
 ${mailboxCell(row, html`${text(account)}${by && html` · ${text(by.name)}, through Warmwarden`}${trouble && html` · <b class="bad">${trouble}</b>`}${troubles > 0 && html` · <b class="bad">${counted(troubles, 'alert')}</b>`}`)}
 ${cell('Mode', mode === null ? muted('–') : text(mode))}
 ${cell('Bounce rate against the limit', rateCell(row), 'rate')}
-${cell('Bounces to breach', until === null ? muted('–') : numberText(until), 'number')}
+${cell('To breach', until === null ? muted('–') : numberText(until), 'number')}
 ${cell('Health', healthScore === null ? muted('–') : numberText(healthScore), 'number')}
 ${cell('DNS', dnsCell(dns))}
 ${cell('Blacklists', listings === null ? muted('unknown') : listings === 0 ? 'none' : html`<strong class="bad">${listings === 'listed' ? 'listed' : `on ${numberText(listings)}`}</strong>`)}
