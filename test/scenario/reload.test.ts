@@ -124,17 +124,14 @@ test('a mailbox that a reload excludes leaves at once, not with the next list of
   expect(await stage.text('/metrics')).not.toContain(amelia);
 });
 
-test('a dry run says whose verdict would turn, and what needs a restart', async () => {
+test('a dry run says which keys change, and which of them need a restart', async () => {
   await using stage = await begin();
   await stage.run(minuteMs);
-  await open(stage);
   const change = (config: WrittenConfig) =>
     Object.assign(config, { guard: { min_bounces: 50 }, server: { listen: '127.0.0.1:9' } });
   const dry = await stage.reload(change, { dryRun: true });
   expect(dry.messages).toContain('server.listen: 127.0.0.1:0 -> 127.0.0.1:9 (needs a restart)');
-  expect(dry.messages.join('\n')).toMatch(
-    /amelia\.ward.* judged differently.*: recovery \(bounce rate over limit\) -> no action/,
-  );
+  expect(dry.messages).toContain('guard.min_bounces: 2 -> 50');
 });
 
 test("an account that goes on under another name has no fresh budget: the rate limit is the key's", async () => {

@@ -1,19 +1,16 @@
-// Differences between two configurations, and their effect on accounts, mailboxes and verdicts.
+// Differences between two configurations, and their effect on accounts and mailboxes.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import { alertsOfMoves } from '../../account/record/guards.ts';
-import { judgeMailbox } from '../../account/record/observe.ts';
 import { isReadByPeople } from '../../alerts/routing.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
-import { resolvePolicy, selects } from '../../config/mailbox-rules.ts';
+import { selects } from '../../config/mailbox-rules.ts';
 import { changesBetween, type Setting, type SettingChange } from '../../config/settings.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxUnder } from '../../core/mailbox.ts';
-import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { counted, firstText } from '../../core/wording/phrases.ts';
-import { decisionWords } from '../../core/wording/states.ts';
 import { takenNames } from '../../store/accounts.ts';
 import type { AccountMove, KnownAccount } from '../../store/writes.ts';
 import { showShared } from '../picture.ts';
@@ -109,43 +106,12 @@ export interface ConfigChange {
   readonly moves: readonly AccountMove[];
 }
 
-export function previewOf({ before, after, moves }: ConfigChange, fleet: Fleet, now: EpochMs): readonly string[] {
+export function previewOf({ after, moves }: ConfigChange, fleet: Fleet): readonly string[] {
   const dropped = droppedBy(after, fleet, moves);
-  const turned = after.accounts.flatMap((account) => {
-    const was = before.accounts.find(({ name }) => name === account.name);
-    if (!was || isDeepStrictEqual(was, account)) return [];
-    return [...fleet.mailboxesOf(account.name)].flatMap((mailbox) => {
-      const [old, policy] = [resolvePolicy(was, mailbox), resolvePolicy(account, mailbox)];
-      return isDeepStrictEqual(old, policy) ? [] : turnedVerdict(mailbox, [old, policy], after, now);
-    });
-  });
   const leaving = dropped.map(({ account, email }) => `${account}/${email} is no longer guarded`);
-  return [
-    ...atMost(leaving, ['more mailbox is no longer guarded', 'more mailboxes are no longer guarded']),
-    ...leftChangedText(dropped),
-    ...atMost(turned, ['more mailbox is judged differently', 'more mailboxes are judged differently']),
-  ];
-}
-
-/** The stored verdict may rest on what only its answer said: both policies judge the present state instead. */
-function turnedVerdict(
-  mailbox: MailboxState,
-  [old, policy]: readonly [Policy, Policy],
-  after: Config,
-  now: EpochMs,
-): readonly string[] {
-  // The breaker's verdict does not turn by the judgement alone.
-  if (mailbox.verdict?.answer.reason === 'circuit_breaker') return [];
-  const verdictBy = (one: Policy) =>
-    judgeMailbox(mailbox, { policy: one, words: after.api.statusWords, now, freshStats: false })?.verdict;
-  const [was, is] = [verdictBy(old), verdictBy(policy)];
-  if (!was || !is || (was.action === is.action && was.reason === is.reason)) return [];
-  return [`${mailbox.account}/${mailbox.email} is judged differently: ${decisionWords(was)} -> ${decisionWords(is)}`];
-}
-
-function atMost(lines: readonly string[], [one, many]: readonly [string, string]): readonly string[] {
-  if (lines.length <= named) return lines;
-  return [...lines.slice(0, named), `... and ${counted(lines.length - named, one, many)}`];
+  const left = leaving.length - named;
+  const more = counted(left, 'more mailbox is no longer guarded', 'more mailboxes are no longer guarded');
+  return [...leaving.slice(0, named), ...(left > 0 ? [`... and ${more}`] : []), ...leftChangedText(dropped)];
 }
 
 // Moves before a reload and at a start: renamed accounts, and mailboxes that go on under another account.

@@ -110,7 +110,7 @@ export class Reloader {
     }
     const consequences = { impact: impactOf(live.config, config), moves };
     const said = this.#describe(loaded, consequences);
-    const preview = previewOf(change, fleet, world.clock.now());
+    const preview = previewOf(change, fleet);
     const effect = said.length + preview.length === 0 ? [nothingNew(source.file)] : [...said, ...preview];
     const stopped = stopsAt({ effect, about: effect }, request);
     if (stopped) return stopped;
