@@ -7,7 +7,7 @@ import { type EpochMs, elapsedMs, minuteMs } from './time.ts';
 import { sentence } from './wording/explain.ts';
 import type { Reading } from './wording/forecast.ts';
 import { firstText, momentText, withoutFolders } from './wording/phrases.ts';
-import { writesAreOff } from './write-scope.ts';
+import { enforcementOff, writesAreOff } from './write-scope.ts';
 
 /** Time after which an account without a mailbox list is no longer starting: nothing of it is polled until then. */
 const listWithinMs = 3 * minuteMs;
@@ -180,15 +180,16 @@ export function accountBadges(troubles: readonly Pick<Trouble, 'account' | 'caus
 /**
  * `NOT GUARDED since 20 March 11:02 UTC. Account acme: Connection refused. Check whether the API is up.`, or null.
  * Of several causes the worst that concerns each mailbox of the account, before stale statistics of this mailbox; then a stop
- * of its changes. `command` starts this program.
+ * of its changes, or enforcement that is off. `command` starts this program.
  */
 export function notGuardedText(
   fleet: Pick<Fleet, 'accounts' | 'guarding' | 'staleAlert' | 'writesOffOver'>,
   mailbox: MailboxName,
-  { now, zone, command }: Reading & { readonly command: string },
+  { now, zone, command, enforce }: Reading & { readonly command: string; readonly enforce: boolean },
 ): string | null {
   const stop = fleet.writesOffOver(mailbox.account, mailbox.id, now);
-  const stopped = stop && `If it bounces, Warmwarden does nothing. ${writesAreOff(stop, command)}`;
+  const why = stop ? writesAreOff(stop, command) : enforce ? null : enforcementOff;
+  const stopped = why && `If it bounces, Warmwarden does nothing. ${why}`;
   return [unreadText(fleet, mailbox, { now, zone }), stopped].filter((one) => one !== null).join(' ') || null;
 }
 

@@ -72,6 +72,9 @@ export function stopText({ scope, by, reason }: WritesOff): string {
   return `Writes are off for ${scopeText(scope)} (${by}: ${reason}).`;
 }
 
+/** Why Warmwarden does not act on a mailbox of which `guard.enforce` is false. */
+export const enforcementOff = 'Enforcement is OFF for it: `guard.enforce` is false.';
+
 /** The stop, with the command that ends it. */
 export function writesAreOff(stop: WritesOff, command: string): string {
   return `${stopText(stop)} To allow them: \`${writesOnCommand(stop.scope, command)}\`.`;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { noAccount } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { noTags, type Tags } from '../../src/core/mailbox.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { everything } from '../../src/core/write-scope.ts';
@@ -446,7 +447,7 @@ it('the page counts the mailboxes that are guarded now, none of an account that 
 });
 
 test.each(['ok', 'recovering'])(
-  'with writes off, the page of a mailbox that is %s promises no action',
+  'with writes or enforcement off, the page of a mailbox that is %s promises no action',
   async (state) => {
     const fleet = calmFleet();
     const [m1] = [...fleet.mailboxes()];
@@ -454,6 +455,11 @@ test.each(['ok', 'recovering'])(
     if (m1 && state === 'recovering') fleet.putMailbox({ ...m1, memory: m1.memory && { ...m1.memory, claim } });
     const promise = state === 'ok' ? '<p class="advice">Nothing to do.</p>' : 'Warmwarden pauses its warm-up.';
     expect(await read(fleet, '/mailboxes/acme/m1')).toContain(promise);
+    const unenforced = await read(fleet, '/mailboxes/acme/m1', {
+      policyOf: () => ({ ...defaultPolicy, enforce: false }),
+    });
+    expect(unenforced).toContain('If it bounces, Warmwarden does nothing. Enforcement is OFF for it');
+    expect(unenforced).not.toContain(promise);
     fleet.putWritesOff({ ...off, scope: everything });
     const shown = await read(fleet, '/mailboxes/acme/m1');
     expect(shown).toContain(

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/core/time.ts';
 import { holdOf, pausedBy, pausedText } from '../../src/core/wording/states.ts';
-import { everything } from '../../src/core/write-scope.ts';
+import { enforcementOff } from '../../src/core/write-scope.ts';
 import { action, mailbox, now, verdict } from '../web/example-fleet.ts';
 
 const box = mailbox('m1', 'a@acme.example');
@@ -74,15 +74,14 @@ test.each([
   expect([hold.since, hold.ends]).toEqual([pausedAt, expect.stringMatching(ends)]);
 });
 
-test('with writes off, no hold ends by itself or by a command', () => {
-  const stop = { scope: everything, since: now, until: null, by: 'ann', reason: 'a look' };
+test('while Warmwarden does not act, no hold ends by itself or by a command', () => {
   const words = { zone: 'UTC', command: 'warmwarden', isUnread: false };
   const recovery = { ...claim, kind: 'recovery', previousMode: 'balanced' } as const;
   const memory = { ...box.memory, claim: recovery } as NonNullable<typeof box.memory>;
   const row = { state: 'recovering', mailbox: { ...box, memory }, alerts: [] } as const;
   const doings = { actions: [], changes: [] };
   expect(holdOf(row, doings, { ...words, stop: null }).ends).toContain('warmwarden mode ');
-  expect(holdOf(row, doings, { ...words, stop }).ends).toBe(
-    'A person in the warm-up service. Writes are off for all accounts (ann: a look). To allow them: `warmwarden writes on`.',
+  expect(holdOf(row, doings, { ...words, stop: enforcementOff }).ends).toBe(
+    `A person in the warm-up service. ${enforcementOff}`,
   );
 });

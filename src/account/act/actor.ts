@@ -9,7 +9,7 @@ import { ActionRequests, type ActorOptions, type ActorRooms, logAction, personWa
 /** Wait before a failed step is retried. After a failure of the store, the retry starts once the store works again. */
 const afterFailureMs = minuteMs;
 const lookAtStoreMs = 10 * secondMs;
-const notInTime = 'the request budget had no slot in time: nothing was sent';
+const notInTime = 'it could not be sent within a minute: no request was free, or the mailbox could not be read first';
 const accountStops =
   'nothing was sent: its account was reloaded, or another process became active, meanwhile. Try again in a minute';
 /** Deadline for `wrapUp`. It covers a POST, its read-backs and their slots. */

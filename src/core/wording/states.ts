@@ -6,7 +6,6 @@ import type { AlertRule } from '../alert-rules.ts';
 import { type Change, type GuardState, type MailboxState, stateTable, typedName } from '../mailbox.ts';
 import type { EpochMs } from '../time.ts';
 import type { Claim, Verdict, VerdictAction } from '../verdict.ts';
-import { type WritesOff, writesAreOff } from '../write-scope.ts';
 import { explainVerdict, progressText, rateText, sentence } from './explain.ts';
 import { betweenText, momentText } from './phrases.ts';
 
@@ -119,14 +118,14 @@ export interface Hold {
   readonly ends: string;
 }
 
-/** Describes what holds a mailbox that `isHeld`. `command` starts this program. `isUnread`: its account fails. `stop`: nothing ends it before writes are on. */
+/** Describes what holds a mailbox that `isHeld`. `command` starts this program. `isUnread`: its account fails. `stop`: why Warmwarden does not end it. */
 export function holdOf(
   row: HeldRow,
   doings: Pick<PausedFacts, 'actions' | 'changes'>,
-  { stop, ...words }: HoldWords & { readonly stop: WritesOff | null },
+  { stop, ...words }: HoldWords & { readonly stop: string | null },
 ): Hold {
   const hold = holdWithWrites(row, doings, words);
-  return stop ? { ...hold, ends: `A person in the warm-up service. ${writesAreOff(stop, words.command)}` } : hold;
+  return stop === null ? hold : { ...hold, ends: `A person in the warm-up service. ${stop}` };
 }
 
 interface HoldWords {

@@ -74,7 +74,10 @@ export const explainRoute = fleetRoute({
     limit: limitOf('of each', 20, maxEntriesShown),
   },
   shape: explainAnswer,
-  read: async (parts: Pick<RouteParts, 'entries' | 'fleet' | 'timeZone' | 'world'>, { mailbox: name, limit }) => {
+  read: async (
+    parts: Pick<RouteParts, 'entries' | 'fleet' | 'policyOf' | 'timeZone' | 'world'>,
+    { mailbox: name, limit },
+  ) => {
     const time = answerTimeOf(parts);
     const found = namedMailbox(name, parts.fleet.mailboxes());
     if ('wrong' in found) throw new UnknownMailboxError(found.wrong);
@@ -87,7 +90,10 @@ export const explainRoute = fleetRoute({
       actions: actions.slice(0, limit),
       changes: changes.slice(0, limit),
     };
-    const notGuarded = notGuardedText(parts.fleet, found.mailbox, { ...time, command: parts.world.command });
+    const notGuarded = notGuardedText(parts.fleet, found.mailbox, {
+      ...{ ...time, command: parts.world.command },
+      enforce: parts.policyOf(found.mailbox).enforce,
+    });
     return { ...explanationFacts({ ...found.mailbox, notGuarded }, newest, time), more };
   },
 });

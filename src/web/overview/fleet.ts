@@ -22,6 +22,7 @@ import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { visibleText } from '../../core/wording/phrases.ts';
 import { factsOf, type HeldRow, holdOf, isHeld, uncountedBy } from '../../core/wording/states.ts';
+import { enforcementOff, writesAreOff } from '../../core/write-scope.ts';
 import { compareKeys, type Key, means, oneOf, pageNumbered, type Query, upTo, whole } from '../query.ts';
 import { orNull, type PolicyOf, type RouteParts } from '../route-parts.ts';
 import { FiringAlerts, gravestFirst, isFiring, WideAlerts } from './alerts.ts';
@@ -266,7 +267,13 @@ function oldestFirst(mailboxes: readonly RankedMailbox[]): readonly RankedMailbo
 
 /** Returns null if nothing holds the mailbox. Reads the store if a later change hides in memory who paused it. */
 export async function holdFacts(
-  { fleet, world, entries, timeZone }: Pick<RouteParts, 'fleet' | 'world' | 'entries' | 'timeZone'>,
+  {
+    fleet,
+    world,
+    entries,
+    timeZone,
+    policyOf,
+  }: Pick<RouteParts, 'fleet' | 'world' | 'entries' | 'timeZone' | 'policyOf'>,
   row: HeldRow & { readonly mailbox: MailboxState },
 ) {
   if (!isHeld(row)) return null;
@@ -276,7 +283,10 @@ export async function holdFacts(
   const facts = (isInMemory ? null : await orNull(world, read)) ?? factsOf(row.mailbox);
   const { account, id } = row.mailbox;
   const isUnread = typeof fleet.account(account)?.failingSince === 'number';
-  const stop = fleet.writesOffOver(account, id, world.clock.now());
+  const off = fleet.writesOffOver(account, id, world.clock.now());
+  const waitsForGuard = row.state === 'held' || row.state === 'recovering';
+  const unenforced = waitsForGuard && !policyOf(row.mailbox).enforce ? enforcementOff : null;
+  const stop = off ? writesAreOff(off, world.command) : unenforced;
   return holdOf(row, facts, { zone: timeZone(), command: world.command, isUnread, stop });
 }
 

@@ -58,7 +58,7 @@ interface MailboxFacts extends Pick<RouteParts, 'fleet' | 'explain'> {
   /** Why the mailbox is not guarded at present, or null if it is. */
   readonly notGuarded: string | null;
   readonly isUnread: boolean;
-  /** True if writes are off for it. */
+  /** True if writes or enforcement are off for it. */
   readonly isStopped: boolean;
   readonly now: EpochMs;
   readonly command: string;
@@ -82,9 +82,15 @@ export const mailboxPlace = place(
     const actions = entries?.actions.length ? entries.actions : fleet.recentActions().filter(ofMailbox);
     const changes = entries?.changes ?? row.mailbox.changes.toReversed();
     const zone = parts.timeZone();
-    const notGuarded = notGuardedText(fleet, row.mailbox, { now, zone, command: world.command });
+    const { enforce } = policyOf(row.mailbox);
+    const notGuarded = notGuardedText(fleet, row.mailbox, {
+      now,
+      zone,
+      command: world.command,
+      enforce,
+    });
     const isUnread = typeof fleet.account(account)?.failingSince === 'number';
-    const isStopped = fleet.writesOffOver(account, id, now) !== null;
+    const isStopped = !enforce || fleet.writesOffOver(account, id, now) !== null;
     const { command } = world;
     const facts = { fleet, explain, row, actions, changes, notGuarded, isUnread, isStopped, now, command, zone };
     const days = dayChart({
