@@ -46,17 +46,6 @@ describe('check', () => {
     ]);
   });
 
-  test('takes a mailbox as ACCOUNT/ADDRESS, and refuses one that no account guards', async () => {
-    const environment = { API_KEY: 'sk_live_1234' };
-    const named = await run('good.yaml', environment, '--mailbox', 'acme/a@one.example');
-    expect([named.status, named.stdout.split('\n')[0]]).toEqual([0, '# acme/a@one.example, on account acme']);
-    const unknown = await run('good.yaml', environment, '--mailbox', 'other/a@one.example');
-    expect([unknown.status, unknown.stdout]).toEqual([2, '']);
-    expect(unknown.stderr).toContain(
-      'No account guards a mailbox called other/a@one.example. Name it by its address or id, or as ACCOUNT/ADDRESS; the accounts are acme.\n',
-    );
-  });
-
   test('says what a valid file holds, with its warnings, and exits with 0', async () => {
     expect(await run('good.yaml', { API_KEY: 'sk_live_1234' })).toEqual({
       status: 0,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { fingerprintOf, type Transition } from '../../src/core/alert.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
-import { startReceiver, status } from './receiver.ts';
+import { startReceiver } from './receiver.ts';
 import { hookTo, type Rig, rigWith } from './rig.ts';
 
 function acted(number: number, at = start): Transition {
@@ -73,31 +73,4 @@ test('the end of what people know of waits for a channel, too', async () => {
   await rig.clock.advance(10 * minuteMs);
   const told = receiver.received.flatMap(({ body }) => JSON.parse(body).data.alerts as { status: string }[]);
   expect(told.map(({ status }) => status)).toEqual(['firing', 'resolved']);
-});
-
-test('a channel that is removed as the last one gets at once what waits for its group; one that fails has 15 s', async () => {
-  await using receiver = await startReceiver();
-  await using rig = rigWith(hookTo(receiver.url));
-  await rig.clock.advance(minuteMs);
-  const removed = async () => {
-    const from = rig.clock.monotonic();
-    let over = false;
-    const removing = rig.reconfigure([]).then(() => {
-      over = true;
-    });
-    while (!over) await rig.clock.advance(100);
-    await removing;
-    return rig.clock.monotonic() - from;
-  };
-  rig.commit(firing(sampleAlert(1)));
-  expect([(await removed()) < 1_000, receiver.received.length]).toEqual([true, 1]);
-  await rig.reconfigure(hookTo(receiver.url)(rig.clock));
-  receiver.answer = status(503);
-  rig.commit(firing(sampleAlert(2, { account: 'beta' })));
-  expect(await removed()).toBeLessThanOrEqual(15_000);
-  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['sent', 'pending']);
-  receiver.answer = status(200);
-  await rig.reconfigure(hookTo(receiver.url)(rig.clock));
-  await rig.clock.advance(10 * minuteMs);
-  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['sent', 'sent']);
 });
