@@ -64,7 +64,7 @@ async function examine(file: string, loaded: LoadedConfig): Promise<DoctorFindin
   const checks = [
     versions(),
     ...(await configuration(file, loaded)),
-    ...examineFiles(file, loaded),
+    ...(loaded.ok ? examineFiles(file, loaded) : notKnown('permissions').checks),
     ...(loaded.ok ? await outside(loaded, seen) : [...notKnown('api').checks, ...notKnown('channels').checks]),
     ...store.checks,
     ...(daemon === null ? notKnown('daemon').checks : examineDaemon(daemon, store.active)),

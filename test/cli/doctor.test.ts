@@ -74,10 +74,9 @@ test('a configuration with problems: all of them, and what needs one is skipped'
   using workplace = place({ gaurd: {}, poll: { stats: 'often' } });
   const { code, of } = await examined(workplace);
   expect([code, of('configuration').length]).toEqual([2, 2]);
-  expect([...of('api'), ...of('channels')]).toEqual([
-    'skipped: Not checked, because the configuration has problems.',
-    'skipped: Not checked, because the configuration has problems.',
-  ]);
+  expect([...of('permissions'), ...of('api'), ...of('channels')]).toEqual(
+    Array(3).fill('skipped: Not checked, because the configuration has problems.'),
+  );
   expect(of('store')).toEqual([]);
 });
 

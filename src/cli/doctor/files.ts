@@ -7,10 +7,10 @@ const permission = reporter('permissions');
 const everybodyReads = 0o004;
 const everybodyWrites = 0o002;
 
-export function examineFiles(file: string, loaded: LoadedConfig): readonly Examined[] {
-  const ofSecrets = loaded.ok ? [...loaded.secretFiles.keys()] : [];
-  const configs = loaded.ok ? [file, ...loaded.included] : [file];
-  const written = loaded.ok ? loaded.settings().filter(({ secret }) => isReadersGain(secret)) : [];
+export function examineFiles(file: string, loaded: Extract<LoadedConfig, { ok: true }>): readonly Examined[] {
+  const ofSecrets = [...loaded.secretFiles.keys()];
+  const configs = [file, ...loaded.included];
+  const written = loaded.settings().filter(({ secret }) => isReadersGain(secret));
   const holders = written.flatMap(({ from }) => (from.kind === 'file' ? [from.file ?? file] : []));
   const are = (mode: number) => (one: string) => ((statSync(one, { throwIfNoEntry: false })?.mode ?? 0) & mode) !== 0;
   const wrong = [
