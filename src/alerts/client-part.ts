@@ -57,8 +57,14 @@ export function partOf(audience: Audience, transition: Transition, context: Part
   // The reason of an acknowledgement may name others.
   const { acknowledged: _, ...alert } = transition.alert;
   if (concern === 'none') return withheld(alert, noAccount);
-  if (alert.rule === 'guard_held')
-    return heldPart(audience, { ...transition, alert }, context) ?? withheld(alert, noAccount);
+  const part = ownPart(audience, { ...transition, alert }, context);
+  // The tags of the account may be those of another client.
+  return { ...part, facts: { ...part.facts, tags: [] } };
+}
+
+function ownPart(audience: Audience, transition: Transition, context: PartFacts): Alert {
+  const { alert } = transition;
+  if (alert.rule === 'guard_held') return heldPart(audience, transition, context) ?? withheld(alert, noAccount);
   if (leavesUnguarded(alert)) return unguardedPart(alert);
   return namesOnlyFirst(alert) ? withoutReason(alert) : withheld(alert, alert.account);
 }

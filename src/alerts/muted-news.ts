@@ -5,7 +5,6 @@ import type { MutedNews, MutedNewsChanges } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
 import { type GroupMessage, incidentMessageOf, messageOf } from './grouping.ts';
 import { type Routed, withNewestFacts } from './notifications.ts';
-import { isPause } from './routing.ts';
 
 /** Entries by channel and subject. */
 export type WaitingNews = ReadonlyMap<string, MutedNews>;
@@ -236,7 +235,7 @@ export class MuteLook {
     if (isUnknownEnd)
       return messageOf(
         about,
-        newest.filter((one) => one.kind !== 'resolved' && !isPause(one)),
+        newest.filter((one) => one.kind !== 'resolved'),
         now,
       );
     const step = incident.step === 'grew' && !isKnown ? 'began' : incident.step;

@@ -144,7 +144,7 @@ export function withLinks(alert: Alert, pageUrl: string | null): Alert {
 /** Adds the tags and the provider that the alert has now: a reload may change them. */
 export function withTags(alert: Alert, fleet: KnownFleet): Alert {
   const { account, facts } = alert;
-  if (facts.withheld) return alert;
+  if (facts.withheld || facts.tags) return alert;
   const { tags, providers } = traitsOf(alert, account, fleet);
   const [provider, ...others] = providers;
   const isOne = provider !== undefined && others.length === 0;

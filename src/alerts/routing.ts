@@ -326,9 +326,9 @@ function clientAudience(matches: readonly AlertMatch[], fleet: KnownFleet): Audi
     if (accounts.every(seesAll)) return 'all';
     const held = heldBy(alert, fleet);
     if (held.length > 0) return held.some(sees) ? 'part' : 'none';
-    if (namesDomain(alert)) return 'all';
     const senders = sendersOf(alert, fleet);
     if (senders.length > 0) return senders.every(sees) ? 'all' : senders.some(sees) ? 'part' : 'none';
+    if (namesDomain(alert)) return 'all';
     return accounts.some(seesSome) ? 'part' : 'none';
   };
   return { isClient: () => !seesFleet(), sees, seesAll, concernOf };

@@ -51,11 +51,13 @@ function rendering(channel: Channel, message: GroupMessage, log: Log): Rendered 
 }
 
 /** Message for a removed channel, which can't be rendered any more. */
-export function orphanOf({ channel, about, incident, transitions }: MutedNews, now: EpochMs): NewDelivery | null {
+export function orphanOf(news: MutedNews, now: EpochMs): NewDelivery | null {
+  const { channel, about, incident, transitions } = news;
   const message = incident ? incidentMessageOf(incident, transitions, now) : messageOf(about, transitions, now);
   if (!message) return null;
   const { group } = message;
-  const id = deliveryId([channel, 'orphan', about, String(now)]);
+  // An alert may wait alone, and also as a member of an incident that has ended.
+  const id = deliveryId(['orphan', JSON.stringify(news), String(now)]);
   return { id, channel, group, payload: '', title: messageTitle(message), alerts: [] };
 }
 

@@ -192,11 +192,13 @@ function totalsOf(ranked: readonly RankedMailbox[], fleet: Fleet) {
 /** Counts the mailboxes that are judged and may be changed, on accounts that are guarded and read. */
 function guardedOf(
   ranked: readonly RankedMailbox[],
-  { troubles, fleet, now }: { readonly troubles: readonly Trouble[]; readonly fleet: Fleet; readonly now: EpochMs },
+  { troubles, now }: { readonly troubles: readonly Trouble[]; readonly now: EpochMs },
+  { fleet, policyOf }: Pick<PictureParts, 'fleet' | 'policyOf'>,
 ): number {
   const [badges, unread] = [accountBadges(troubles), fleet.unreadAccounts()];
-  const isGuarded = ({ mailbox: { account, id }, state }: RankedMailbox) =>
+  const isGuarded = ({ mailbox, mailbox: { account, id }, state }: RankedMailbox) =>
     state !== 'not_judged' &&
+    policyOf(mailbox).enforce &&
     !badges.has(account) &&
     !unread.has(account) &&
     fleet.writesOffOver(account, id, now) === null;
@@ -326,7 +328,7 @@ export function pictureOf(parts: PictureParts) {
   const troubles = notGuardedBy(fleet, now);
   const facts = {
     ...totalsOf(ranked, fleet),
-    guarded: guardedOf(ranked, { troubles, fleet, now }),
+    guarded: guardedOf(ranked, { troubles, now }, parts),
     accounts: [...fleet.accounts()],
     firing: new FiringAlerts(fleet.alerts()),
     incidents: fleet.incidents().filter(({ endedAt }) => endedAt === null),

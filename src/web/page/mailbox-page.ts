@@ -58,8 +58,6 @@ interface MailboxFacts extends Pick<RouteParts, 'fleet' | 'explain'> {
   /** Why the mailbox is not guarded at present, or null if it is. */
   readonly notGuarded: string | null;
   readonly isUnread: boolean;
-  /** True if writes or enforcement are off for it. */
-  readonly isStopped: boolean;
   readonly now: EpochMs;
   readonly command: string;
   readonly zone: string;
@@ -90,9 +88,8 @@ export const mailboxPlace = place(
       enforce,
     });
     const isUnread = typeof fleet.account(account)?.failingSince === 'number';
-    const isStopped = !enforce || fleet.writesOffOver(account, id, now) !== null;
     const { command } = world;
-    const facts = { fleet, explain, row, actions, changes, notGuarded, isUnread, isStopped, now, command, zone };
+    const facts = { fleet, explain, row, actions, changes, notGuarded, isUnread, now, command, zone };
     const days = dayChart({
       rows: dailyRows(row.mailbox.stats?.answer, now),
       windowDays: policyOf(row.mailbox).windowDays,
@@ -265,11 +262,11 @@ const tones: Readonly<Partial<Record<GuardState, Tone>>> = {
 
 function mailboxAdvice(
   { state, mailbox, verdict, alerts }: MailboxRow,
-  words: Pick<MailboxFacts, 'command' | 'zone' | 'notGuarded' | 'isUnread' | 'isStopped'>,
+  words: Pick<MailboxFacts, 'command' | 'zone' | 'notGuarded' | 'isUnread'>,
 ): string {
   const needing = alerts.filter(({ severity }) => severity !== 'info').length;
   const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
-  if (words.isStopped && promising.includes(state)) return unguarded;
+  if (words.notGuarded !== null && promising.includes(state)) return unguarded;
   const sent = mailbox.action?.state;
   if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
     return 'The last action has not taken effect. Look at the mailbox in the warm-up service and make the change below yourself.';
@@ -283,7 +280,6 @@ function mailboxAdvice(
         ? `${needing === 0 ? 'Nothing to do yet' : nothing}. The first judgement counts the last ${counted(verdict.windowDays, 'day')}, and Warmwarden acts when a second answer shows the breach again.`
         : `Warmwarden has decided to act, but has not acted yet. To pause the warm-up now: ${pauseNow}.`;
     case 'not_judged':
-      if (words.notGuarded !== null) return unguarded;
       if (awaitsJudgement(mailbox))
         return 'Warmwarden has read newer statistics, but not the warm-up, so it has not judged them yet. The sentence above is about older ones.';
       return 'The guard cannot judge it, so Warmwarden does nothing. The sentence above says what is missing.';
@@ -304,7 +300,6 @@ function mailboxAdvice(
     case 'no_warmup':
       return `The warm-up service does not warm it up. ${needing === 0 ? nothing : 'Leave it so'} if that is on purpose.`;
     case 'ok':
-      if (words.notGuarded !== null) return unguarded;
       return needing === 0 ? 'Nothing to do.' : `${nothing}: ${needing === 1 ? 'it says' : 'each says'} what to do.`;
   }
 }

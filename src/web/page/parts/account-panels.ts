@@ -114,6 +114,7 @@ export function channelsPanel(fleet: Fleet, now: EpochMs, command: string): Mark
 
 function channelItem(channel: ChannelState, now: EpochMs, command: string): Markup {
   const ill = channel.failingSince !== null;
+  const isWell = !ill && channel.undelivered === 0;
   const waiting =
     channel.pending === 0
       ? 'No messages are waiting'
@@ -122,7 +123,7 @@ function channelItem(channel: ChannelState, now: EpochMs, command: string): Mark
     channel.type === 'removed'
       ? 'The channel is no longer configured.'
       : html`Send again: <code>${command} channels resend ${text(channel.name)}</code> ${doLink(resendPath({ channel: channel.name }), 'Send again')}`;
-  return html`<li><p class="line"><span><strong>${text(channel.name)}</strong>${channel.type === channel.name ? '' : html` <small>${channel.type}</small>`}</span> <span class="badge ${ill ? 'critical' : 'confirmed'}">${ill ? 'failing' : 'OK'}</span></p>
+  return html`<li><p class="line"><span><strong>${text(channel.name)}</strong>${channel.type === channel.name ? '' : html` <small>${channel.type}</small>`}</span> <span class="badge ${isWell ? 'confirmed' : 'critical'}">${ill ? 'failing' : isWell ? 'OK' : 'undelivered'}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
 ${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undelivered, 'message is', 'messages are')} undelivered. ${again}</p>`}
 <p class="muted">${waiting}. ${channel.lastSuccessAt === null ? 'No message has been sent since Warmwarden started.' : html`Last sent ${ago(channel.lastSuccessAt, now)}.`}</p></li>`;
