@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { alertFor, messageFor } from '../../src/alerts/client-part.ts';
 import { messageOf } from '../../src/alerts/grouping.ts';
+import { withTags } from '../../src/alerts/notifications.ts';
 import { type AlertRoute, audienceIn, audienceOf, channelsFor } from '../../src/alerts/routing.ts';
 import { accountConditions, mailboxListShort } from '../../src/alerts/rules/account-rules.ts';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
@@ -98,7 +99,7 @@ test('a shared key that guards nobody is told to each client behind it, without 
   fleet.tags = {
     all: () => [],
     of: ({ email }) => [`client=${domainOf(email).split('.')[0]}`],
-    ofAccount: () => [],
+    ofAccount: () => ['client=gamma'],
     choicesOf: () => [],
   };
   const routesNow = ['alpha', 'beta', 'delta'].map((name) => ({
@@ -118,8 +119,8 @@ test('a shared key that guards nobody is told to each client behind it, without 
   expect(alerts.map(({ object }) => object)).toEqual(['key rejected', 'key read-only']);
   for (const alert of alerts) {
     expect(to(alert)).toEqual(['alpha', 'beta', 'ops']);
-    const { title, sentences, withheld } = alertFor('alpha', alert, facing).facts;
-    expect([title, withheld]).toEqual([alert.facts.title, undefined]);
+    const { title, sentences, withheld, tags } = withTags(alertFor('alpha', alert, facing), fleet).facts;
+    expect([title, withheld, tags]).toEqual([alert.facts.title, undefined, []]);
     expect(sentences).toEqual(['It concerns all mailboxes of the account. Ask the people who run Warmwarden.']);
   }
   const [dead] = alerts;

@@ -5,7 +5,7 @@ import type { Config } from '../../src/config/config.ts';
 import { type Silence, windowOf } from '../../src/core/alert.ts';
 import { dayMs, hourMs, type MuteTime, minuteMs, mutedUntil, weekdays } from '../../src/core/time.ts';
 import { unmutedText } from '../../src/daemon/reload/changes.ts';
-import { acted, healthy } from '../alerts/incident-samples.ts';
+import { acted, healthy, policyBlock } from '../alerts/incident-samples.ts';
 import { sampleAlert } from '../alerts/samples.ts';
 import { agency, collectorRig, midnight } from './collector-rig.ts';
 
@@ -375,4 +375,47 @@ test('a recurring silence mutes in each window, and what still fires comes at th
     expect(await life.run(hourMs - minuteMs)).toMatchObject([{ alerts: [`firing m${number}`] }]);
     await life.run(2 * minuteMs);
   }
+});
+
+const always: MuteTime = { ...nights, weekly: [hours(0, 24)] };
+
+test('an alert that waits alone and in an incident that ended is undelivered twice, and stops nothing', async () => {
+  const names = ['north'];
+  const life = collectorRig({ from: midnight, names, settings: { routes: [{ match: {}, channels: names }] } });
+  await life.play(['08:30', '08:31', '08:32', '08:33'].map((time, n) => `${time} recovery g0-${n}`).join('\n'));
+  await life.run(hourMs);
+  life.reload({ muteTimes: [always], routes: [{ ...route, channels: names, muteCritical: true }] });
+  await life.play('10:00 score g0-0');
+  await life.run(2 * dayMs);
+  const low = [...life.fleet.alerts()].find(({ rule }) => rule === 'reputation_low');
+  if (!low) throw new Error('no alert');
+  life.end({ ...low, status: 'resolved', resolvedAt: life.now() });
+  await life.run(hourMs);
+  life.fire({ ...low, since: life.now(), firingAt: life.now() });
+  await life.run(hourMs);
+  life.rename('day');
+  life.reload({ routes: [{ match: { rule: ['crashed'] }, channels: ['day'] }] });
+  const crashed = sampleAlert(9, { rule: 'crashed', severity: 'critical', since: life.now(), firingAt: life.now() });
+  life.fire(crashed);
+  await life.run(10 * minuteMs);
+  expect(life.sent.filter(({ channel }) => channel === 'day')).toHaveLength(1);
+});
+
+test('each pause of an incident that began and ended in a mute time pages at its end', async () => {
+  const saturday = midnight + dayMs;
+  const weekend = { ...nights, weekly: [hours(0, 24, ['sat', 'sun'])] };
+  const routes = [{ ...route, channels: ['pager'], muteCritical: true }];
+  const life = collectorRig({ from: saturday, names: ['pager'], settings: { muteTimes: [weekend], routes } });
+  await life.run(hourMs);
+  for (const id of ['g0-0', 'g0-1', 'g0-2', 'g0-3']) {
+    const mailbox = life.fleet.mailbox('acme', id);
+    if (!mailbox) throw new Error(id);
+    const { mailbox: paused, event } = acted(mailbox, life.now(), 'pause', policyBlock);
+    const facts = { ...event.alert.facts, numbers: { action: 'pause', outcome: 'confirmed' } };
+    life.put(paused);
+    life.commit({ ...event, alert: { ...event.alert, facts } });
+    await life.run(minuteMs);
+  }
+  await life.run(3 * dayMs);
+  expect(new Set(life.sent.flatMap(({ alerts }) => alerts)).size).toBe(4);
 });

@@ -471,6 +471,30 @@ test.each(['ok', 'recovering'])(
   },
 );
 
+test.each([{ keyWrites: false }, failing(12)])(
+  'on an account that is not guarded, a recovery promises nothing: %o',
+  async (changes) => {
+    const fleet = calmFleet();
+    const [m1] = [...fleet.mailboxes()];
+    const claim = { kind: 'recovery', actionId: 'a1', since: now, previousMode: 'balanced', under: null } as const;
+    if (m1) fleet.putMailbox({ ...m1, memory: m1.memory && { ...m1.memory, claim } });
+    fleet.putAccount(account('acme', changes));
+    const body = await read(fleet, '/mailboxes/acme/m1');
+    expect(body).toContain('NOT GUARDED');
+    expect(body).not.toContain('Warmwarden pauses its warm-up');
+  },
+);
+
+test('without enforcement all are watched, and a removed channel with undelivered messages is not OK', async () => {
+  const fleet = calmFleet();
+  const counts = { pending: 0, oldestPendingAt: null, undelivered: 2 };
+  const untried = { failingSince: null, lastFailure: null, lastSuccessAt: null, refusesSetup: false };
+  fleet.putChannel({ name: 'north', type: 'removed', ...counts, ...untried });
+  const body = await read(fleet, '/', { policyOf: () => ({ ...defaultPolicy, enforce: false }) });
+  expect(body).toContain('Watching 3 mailboxes, changing none');
+  expect(body).toContain('<span class="badge critical">undelivered</span>');
+});
+
 it('the page of a mailbox shows the alert of its ip, and does not say that there is nothing to do', async (fleet) => {
   const one = mailbox('m1', 'box1@acme.example');
   const answer = { domain: 'acme.example', ip: '192.0.2.7', checkedAt: null, listed: true, found: 1, checked: 60 };
