@@ -220,6 +220,8 @@ test.each(['acme.example', '192.0.2.1', '2001:db8::1'])(
     expect(concerns({ seen_with: 'bob0@beta.example' })).toEqual(['part', 'part', 'none']);
     sending(mailbox('beta', 0));
     expect(concerns({ seen_with: 'bob0@alpha.example' })).toEqual(['part', 'part', 'none']);
+    const alert = sampleAlert(1, { account: 'agency', mailboxId: null, email: null, object });
+    expect(audienceIn([{ domain: [object, 'alpha.example'] }], fleet).concernOf(alert)).toBe('part');
   },
 );
 
