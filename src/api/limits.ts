@@ -40,7 +40,7 @@ export class SaidLimits {
   /** A kind keeps its last limit, because not every answer carries the header. */
   note(kind: RequestKind, limit: number | null, now: number): void {
     this.#said.set(kind, { limit: limit ?? this.#said.get(kind)?.limit ?? null, at: now });
-    this.#sum(now);
+    this.#compare(now);
   }
 
   /** Highest limit in recent answers to two kinds with the key. A success without the header counts as the plan's. */
@@ -48,12 +48,12 @@ export class SaidLimits {
     return this.#ofKey;
   }
 
-  /** Returns undefined if the kind has the key's limit. */
+  /** Returns undefined if the kind has the key's limit, or none is known yet. */
   own(kind: RequestKind): OwnLimit | undefined {
     return this.#own.get(kind);
   }
 
-  #sum(now: number): void {
+  #compare(now: number): void {
     // Health is requested without the key: its limit concerns only itself.
     const withKey = [...this.#said].filter(([kind]) => kind !== 'health');
     const lately = withKey.filter(([, { at }]) => now - at < countsForMs);

@@ -20,7 +20,7 @@ const whole = { restart: 90, steadyFrom: 180, steadyUntil: 300, starts: 7, befor
 const shortened = { restart: 60, steadyFrom: 60, steadyUntil: 120, starts: 3, beforeStorm: 20 };
 const views = [
   ...['/', '/?page=9', '/?sort=rate', '/?q=agency-3', '/groups?by=domain', '/alerts', '/activity', '/silences'],
-  ...['/recipes', '/configuration', '/runbooks'],
+  ...['/recipes', '/runbooks'],
 ];
 const reads = 3;
 const alertsAMailbox = 2;

@@ -1,6 +1,6 @@
 // Two ways into the store. A record that changes an alert, an action, a decision or the breaker, or that has a change by
-// others, is committed at once. Any other record is shown at once and committed in a batch, at most 5 s later: kill -9
-// loses it, and the next process reads it again.
+// others, is committed at once. Any other record is shown at once and, if it differs, committed in a batch, at most 5 s
+// later: kill -9 loses it, and the next process reads it again.
 import { mailboxRoutes } from '../../api/poll/poll.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';

@@ -79,9 +79,9 @@ export function withDisplaced(action: Action, { clock, random }: Pick<World, 'cl
   const ended = rest as Action;
   if (ended.state === 'confirmed') return [ended];
   const now = clock.now();
-  // The mailbox is loaded with its newest action.
   const dataAgeMs = displaced.verdict.dataAgeMs + Math.max(0, now - displaced.plannedAt);
   const verdict = { ...displaced.verdict, dataAgeMs };
+  // A new id: a start loads a mailbox with its newest action.
   return [ended, { ...displaced, id: actionId(now, random()), plannedAt: now, verdict }];
 }
 

@@ -55,9 +55,9 @@ export function pooledAlerts(
     const isKnown = fleet.alert(fingerprintOf(domainSubject(account, name))) !== undefined;
     return isKnown || finding.excess ? [domainOverLimit(finding, now)] : [];
   });
-  const shift = { account, shift: accountShift(pools, now), ...knowledge(pools.whole) };
+  const found = { account, shift: accountShift(pools, now), ...knowledge(pools.whole) };
   const hasShift = fleet.alert(fingerprintOf(shiftSubject(account))) !== undefined;
-  if (hasShift || shift.shift?.isShifted) conditions.push(accountShiftAlert(shift, now));
+  if (hasShift || found.shift?.isShifted) conditions.push(accountShiftAlert(found, now));
   const gone = [...fleet.alertsOf(account)].filter(
     (alert) =>
       alert.rule === 'shared_bounces' &&

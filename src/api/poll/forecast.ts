@@ -140,8 +140,8 @@ function evenly(ms: number): number {
 
 const slowRoutes = ['mailbox', 'dns', 'blacklist'] as const;
 
-/** Health and the mailbox list each take at most one request in this many. */
-const accountShare = 10;
+/** Maximum share of the requests for health, and as much for the mailbox list. */
+const accountShare = 0.1;
 /** Maximum share of the rest for the kinds that the guard does not decide on, if the cadence does not fit. */
 const slowShare = 0.1;
 
@@ -190,7 +190,7 @@ const leastSpareShare = 0.1;
 
 /** Health and the list keep their cadence within their share; the other kinds are stretched alike where allowed. */
 export function demandOf({ mailboxes, allowedPerMinute, sparePerMinute, cadenceMs, early }: DemandInput): Demand {
-  const accountSpacingMs = (accountShare * minuteMs) / allowedPerMinute;
+  const accountSpacingMs = minuteMs / (accountShare * allowedPerMinute);
   const perMinute = (everyMs: number) => minuteMs / everyMs;
   const ofAccount = [cadenceMs.health, cadenceMs.mailboxes];
   const account = ofAccount.reduce((sum, every) => sum + perMinute(Math.max(every, accountSpacingMs)), 0);
@@ -217,7 +217,7 @@ export function demandOf({ mailboxes, allowedPerMinute, sparePerMinute, cadenceM
     roomPerMinute: room,
     sweepPerMinute: allowedPerMinute - account,
     fits,
-    fitsWithList: all <= pacePerMinute - (2 / accountShare) * allowedPerMinute,
+    fitsWithList: all <= pacePerMinute - 2 * accountShare * allowedPerMinute,
     accountSpacingMs,
     stretch,
     turnMs,

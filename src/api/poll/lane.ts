@@ -1,4 +1,4 @@
-// Lane through which all requests of an account start: polls by one or in batches, actions one by one and before them.
+// Lane through which all requests of an account start: polls one by one or in batches, actions one by one and before them.
 
 import { turnEveryMs } from '../../core/fleet/fleet.ts';
 import { minuteMs, secondMs } from '../../core/time.ts';

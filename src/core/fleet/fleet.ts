@@ -1,4 +1,4 @@
-// The in-memory picture of the fleet: loaded at start and updated after each commit.
+// The in-memory picture of the fleet: loaded at start. An answer that moves nothing is shown before its commit.
 import type { Action } from '../action.ts';
 import { type Alert, type AlertChanges, type Silence, windowOf } from '../alert.ts';
 import { type BreakerState, closedBreaker } from '../guard/breaker.ts';

@@ -55,7 +55,7 @@ function sentIn(rows: readonly StatsRow[], { from, to }: Omit<LostCounts, 'sent'
   return sent;
 }
 
-/** True if a quarter or less of the lost counts is left: no revision takes so many. */
+/** True if the answer shows at most a quarter of the emails counted before: no revision takes so many. */
 export function isMostLost(rows: readonly StatsRow[], lost: LostCounts): boolean {
   return sentIn(rows, lost) * 4 <= lost.sent;
 }

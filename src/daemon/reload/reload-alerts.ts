@@ -1,6 +1,5 @@
 // Alerts about reloads: a refused configuration, and protection that a reload or a restart removed (config_wrong,
-// protection_off). A
-// finding that the store can't record at once is recorded by a later look.
+// protection_off). A finding that the store can't record at once is recorded by a later look.
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
 import { type Condition, tune } from '../../alerts/condition.ts';
 import { elapse, step } from '../../alerts/engine.ts';

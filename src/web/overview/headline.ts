@@ -33,7 +33,7 @@ export interface Uncounted {
 
 export interface HeadlineFacts {
   readonly counts: StateCounts;
-  /** Number of `ok` mailboxes that were OK when last read: their account can't be read or is not polled at present. */
+  /** Number of `ok` mailboxes within their limits when last read: their account can't be read or is not polled at present. */
   readonly okWhenRead: number;
   /** `ok` mailboxes whose account is read and that have no counted email: they are not called OK. */
   readonly uncounted: Uncounted;
