@@ -1,7 +1,16 @@
 // The section server.auth: tokens, users of a proxy, and what a viewer sees of the fleet.
 import { z } from 'zod';
 import { label, network, pattern, tokenDigest } from '../world/schema/scalars.ts';
-import { oneOf, optional, orNull, type Refuse, secret, section, wordOrWords } from '../world/schema/section.ts';
+import {
+  oneOf,
+  optional,
+  orNull,
+  type Refuse,
+  refuseEmpty,
+  secret,
+  section,
+  wordOrWords,
+} from '../world/schema/section.ts';
 
 const limitKeys = {
   tags: optional(wordOrWords(pattern()), undefined, 'Role viewer: shows only mailboxes with these tags: globs.'),
@@ -10,10 +19,7 @@ const limitKeys = {
 
 function refuseLimits(keys: Readonly<Record<string, unknown>>, refuse: Refuse): void {
   const { role, tags, accounts } = keys;
-  // Elsewhere an empty value stands for the default, but here the default is the whole fleet.
-  for (const key of Object.keys(limitKeys))
-    if (key in keys && keys[key] === undefined)
-      refuse(key, 'is empty: write globs, or remove the key to show everything');
+  refuseEmpty(Object.fromEntries(Object.entries(keys).filter(([key]) => key in limitKeys)), refuse);
   if (role === 'viewer' || role === undefined) return;
   for (const [key, value] of Object.entries({ tags, accounts }))
     if (value !== undefined) refuse(key, 'is for the role viewer: no other role can be limited');

@@ -37,6 +37,7 @@ import {
   orNull,
   plainHttp,
   privateAuthority,
+  refuseEmpty,
   secret,
   section,
   wordOrWords,
@@ -160,7 +161,7 @@ const ofMailboxes = {
 };
 
 const digest = section({
-  match: keyed(section(ofMailboxes), {}, 'Which mailboxes.'),
+  match: keyed(section(ofMailboxes, refuseEmpty), {}, 'Which mailboxes.'),
   at: keyed(cron(), '0 8 * * *', 'When the digest is sent.'),
   timeZone: keyed(timeZone(), 'UTC', 'The time zone of the digest.'),
   channels: z.array(z.string()).min(1).describe(`Names of channels. No digest goes to ${digestless}.`),
@@ -200,11 +201,14 @@ const anyMoment = Date.UTC(2026, 0, 1);
 const route = section(
   {
     match: keyed(
-      section({
-        severity: optional(wordOrWords(oneOf(severities)), undefined, 'One or several severities.'),
-        rule: optional(wordOrWords(pattern()), undefined, 'Rules.'),
-        ...ofMailboxes,
-      }),
+      section(
+        {
+          severity: optional(wordOrWords(oneOf(severities)), undefined, 'One or several severities.'),
+          rule: optional(wordOrWords(pattern()), undefined, 'Rules.'),
+          ...ofMailboxes,
+        },
+        refuseEmpty,
+      ),
       {},
       'Which alerts: globs. All must match.',
     ),

@@ -266,7 +266,9 @@ function mailboxAdvice(
 ): string {
   const needing = alerts.filter(({ severity }) => severity !== 'info').length;
   const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
-  if (words.notGuarded !== null && promising.includes(state)) return unguarded;
+  // What is held waits for the API, which says more.
+  const waits = state === 'held' && words.isUnread;
+  if (words.notGuarded !== null && promising.includes(state) && !waits) return unguarded;
   const sent = mailbox.action?.state;
   if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
     return 'The last action has not taken effect. Look at the mailbox in the warm-up service and make the change below yourself.';

@@ -10,6 +10,12 @@ export type Refuse = (key: string, message: string) => void;
 /** Rule between keys, named as in the file. It runs even if a value is invalid, so it must check types. */
 type SectionRule = (keys: Readonly<Record<string, unknown>>, refuse: Refuse) => void;
 
+/** Refuses keys without a value where that would mean everything. Elsewhere an empty value stands for the default. */
+export function refuseEmpty(keys: Readonly<Record<string, unknown>>, refuse: Refuse): void {
+  for (const [key, value] of Object.entries(keys))
+    if (value === undefined) refuse(key, 'is empty: write globs, or remove the key to match everything');
+}
+
 /** Output of a section; a key that the file does not have is absent. */
 type Keys<Shape extends z.ZodRawShape> = Present<z.output<z.ZodObject<Shape>>>;
 type Present<Fields> = { readonly [Key in keyof Fields]: ReadonlyLists<Exclude<Fields[Key], undefined>> };
