@@ -1,5 +1,5 @@
 // `warmwarden doctor`: examines everything that Warmwarden needs once, in one report without secrets.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { Command } from 'commander';
 import { KnownSecrets } from '../config/hiding.ts';
 import { type LoadedConfig, loadConfig, type ValidConfig } from '../config/load.ts';
@@ -14,7 +14,6 @@ import { systemClock } from '../world/world.ts';
 import { configurationError } from './configuration.ts';
 import { examineAccounts } from './doctor/accounts.ts';
 import { type DoctorPart, doctorParts, type Examined, reporter } from './doctor/examined.ts';
-import { examineFiles } from './doctor/files.ts';
 import { examineChannels, examineDaemon, type SeenDaemon, seeDaemon } from './doctor/network.ts';
 import { examineStore, type StoreLines, unknownProcess } from './doctor/store.ts';
 import { errorKinds, exitDone } from './errors.ts';
@@ -116,6 +115,37 @@ async function storeOf(places: Extract<Places, { ok: true }>): Promise<StoreLine
     const active = typeof places.store === 'string' ? null : unknownProcess;
     return { checks: [reporter('store')('problem', error.message)], active, exitCode };
   }
+}
+
+const permission = reporter('permissions');
+const everybodyReads = 0o004;
+const everybodyWrites = 0o002;
+
+/** Finds out which files of the configuration every user can read or change. */
+function examineFiles(file: string, loaded: ValidConfig): readonly Examined[] {
+  const ofSecrets = [...loaded.secretFiles.keys()];
+  const configs = [file, ...loaded.included];
+  const written = loaded.settings().filter(({ secret }) => isReadersGain(secret));
+  const holders = written.flatMap(({ from }) => (from.kind === 'file' ? [from.file ?? file] : []));
+  const are = (mode: number) => (one: string) => ((statSync(one, { throwIfNoEntry: false })?.mode ?? 0) & mode) !== 0;
+  const wrong = [
+    ...[...configs, ...ofSecrets]
+      .filter(are(everybodyWrites))
+      .map((one) => permission('problem', `Every user can change ${one}: run \`chmod o-w ${one}\`.`)),
+    ...[...new Set([...holders, ...ofSecrets])]
+      .filter(are(everybodyReads))
+      .map((one) => permission('warning', `Every user can read the secrets in ${one}: run \`chmod o-r ${one}\`.`)),
+  ];
+  return wrong.length > 0 ? wrong : [permission('ok', 'The files of the configuration are protected.')];
+}
+
+/** True if a reader can use this value: not a digest, nor an address without a password and a path. */
+function isReadersGain(secret: string | null): boolean {
+  if (secret === null || /^[0-9a-f]{64}$/i.test(secret)) return false;
+  if (!URL.canParse(secret)) return true;
+  const { protocol, username, password, pathname, search } = new URL(secret);
+  const isDatabase = protocol.startsWith('postgres');
+  return password !== '' || search !== '' || !(isDatabase || (username === '' && pathname.length <= 1));
 }
 
 function notKnown(part: DoctorPart): StoreLines & DoctorFindings {

@@ -107,7 +107,7 @@ export interface HeldRow {
   readonly alerts: readonly Pick<Alert, 'rule' | 'since' | 'facts'>[];
 }
 
-/** What keeps a mailbox from warming up, or the guard from acting on it. */
+/** Reason that keeps a mailbox from warming up, or the guard from acting on it. */
 export interface Hold {
   /** null: unknown. */
   readonly since: EpochMs | null;

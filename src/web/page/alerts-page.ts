@@ -1,9 +1,10 @@
-// The alerts page: firing alerts, most severe first; past alerts; the newest messages. Also the page of the silences.
+// The alerts page: firing alerts, most severe first; past alerts; the newest messages. Also the pages of the silences and of the runbooks.
 import { html } from 'hono/html';
 import { mutes } from '../../alerts/routing.ts';
 import { matchText } from '../../core/alert.ts';
-import { severities } from '../../core/alert-rules.ts';
+import { alertRules, severities } from '../../core/alert-rules.ts';
 import { silenceExpirePath } from '../../core/page-links.ts';
+import { runbookOf } from '../../core/runbooks.ts';
 import { type EpochMs, mutesOn } from '../../core/time.ts';
 import { counted, duration, silenceTimesText } from '../../core/wording/phrases.ts';
 import {
@@ -25,6 +26,7 @@ import {
   pageLinks,
   panel,
   pathTo,
+  prose,
   severityBadge,
   text,
   unreadable,
@@ -155,4 +157,21 @@ export const silencesPlace = place('/silences', {}, ({ fleet, world, muteTimes, 
 ${mutesOn(muteTimes(), now).map(({ name, until }) => html`<p>Mute time ${name} is on, and ends ${ago(until, now)}.</p>`)}
 ${list}</section>`;
   return { title: 'Silences · Warmwarden', body, commands: [addSilenceLink] };
+});
+
+/** Page with the meaning of each alert. */
+export const runbooksPlace = place('/runbooks', {}, ({ world: { command } }) => {
+  const items = alertRules.map((rule) => {
+    const { means, cases, done, todo } = runbookOf(rule, command);
+    const items = cases.map(
+      (one) => html`<li>${severityBadge(one.severity)} <strong>${one.cause}</strong>: ${prose(one.means)}
+${one.todo !== null && html`<p><strong>What to do.</strong> ${prose(one.todo)}</p>`}</li>`,
+    );
+    return html`<section class="panel" id="${rule}"><h2>${rule}</h2>
+<p>${prose(means)}</p>
+${items.length > 0 && html`<ul class="events">${items}</ul>`}
+${done !== null && html`<p><strong>What was done.</strong> ${prose(done)}</p>`}
+${todo !== null && html`<p><strong>What to do.</strong> ${prose(todo)}</p>`}</section>`;
+  });
+  return { title: 'Runbooks · Warmwarden', body: html`<h1>What alerts mean</h1>${items}` };
 });

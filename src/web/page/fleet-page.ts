@@ -109,7 +109,7 @@ function since({ fleet }: RouteParts, picture: Picture): Markup {
   const date = new Date(firstSeenAt).toISOString();
   const began = html` on ${counted(accounts.length - empty, 'account')} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>`;
   const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;
-  // Without writes or enforcement alone, every mailbox is watched.
+  // Every mailbox is watched if only writes or enforcement are missing.
   const isStopped = picture.writesOff.length > 0 || picture.notEnforced > 0;
   const isWatched = guarded === 0 && troubles.length === 0 && isStopped;
   const what = isWatched

@@ -266,7 +266,7 @@ function mailboxAdvice(
 ): string {
   const needing = alerts.filter(({ severity }) => severity !== 'info').length;
   const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
-  // What is held waits for the API, which says more.
+  // Held actions wait for the API: that sentence says more.
   const waits = state === 'held' && words.isUnread;
   if (words.notGuarded !== null && promising.includes(state) && !waits) return unguarded;
   const sent = mailbox.action?.state;
