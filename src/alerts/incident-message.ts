@@ -25,7 +25,7 @@ export interface IncidentLook {
   readonly command: string;
   readonly firing: readonly Alert[];
   /** Returns how many mailboxes share a cause without being in the incident, and how many mailboxes differ in it. */
-  readonly sharing: (cause: IncidentCause) => { readonly spared: number; readonly others: number };
+  readonly restOf: (cause: IncidentCause) => { readonly spared: number; readonly others: number };
 }
 
 const worstNamed = 5;
@@ -88,7 +88,7 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
 }
 
 function commonText({ cause }: Incident, members: readonly IncidentMailbox[], look: IncidentLook): string {
-  const { spared, others } = look.sharing(cause);
+  const { spared, others } = look.restOf(cause);
   const all =
     members.length === 1
       ? 'What this mailbox shares:'

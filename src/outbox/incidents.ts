@@ -98,7 +98,7 @@ function idOf({ cause, kind, beganAt, members }: Omit<Incident, 'id'>): string {
   return `inc_${createHash('sha256').update(parts).digest('base64url').slice(0, 21)}`;
 }
 
-export interface IncidentReaders extends Omit<IncidentLook, 'sharing'> {
+export interface IncidentReaders extends Omit<IncidentLook, 'restOf'> {
   readonly fleet: Fleet;
   readonly apiOf: (account: string) => string | null;
   readonly channels: readonly RoutedChannel[];
@@ -177,14 +177,14 @@ function messagesTo(
     const transitions = news.filter(({ to }) => to.includes(channel)).map(({ transition }) => transition);
     const members = visible(channel, incident, readers);
     const accounts = new Set(members.map(({ account }) => account));
-    const sharing = (cause: IncidentCause) => sharingOf(cause, incident, accounts, readers);
+    const restOf = (cause: IncidentCause) => countRest(cause, incident, accounts, readers);
     const { concernOf } = audienceOf(channel, readers.routes, readers.fleet);
     const firing = readers.firing.filter((alert) => concernOf(alert) === 'all');
     const message =
       members.length === 0
         ? messageOf(incident.id, transitions, readers.now)
         : incidentMessageOf(
-            messageIncident(incident, step, members, { ...readers, firing, sharing }),
+            messageIncident(incident, step, members, { ...readers, firing, restOf }),
             transitions,
             readers.now,
           );
@@ -219,7 +219,7 @@ function alertOf({ account, mailboxId, email, severity, state, since }: Incident
 }
 
 /** Counts mailboxes outside the incident that share the cause, and those with another value. */
-function sharingOf(
+function countRest(
   { attribute, value }: IncidentCause,
   { members }: Incident,
   accounts: ReadonlySet<string>,

@@ -50,8 +50,8 @@ const incidentAlert = sampleAlert(1, { rule: 'guard_acted', severity: 'critical'
 export function messageAbout(count: number, step: MessageIncident['step'], transitions: readonly Transition[] = []) {
   const incident = sampleIncident(count, { endedAt: step === 'ended' ? start + hourMs : null });
   const look = { now: start, zone: 'UTC', pageUrl: page, command: 'warmwarden', firing: [] };
-  const sharing = () => ({ spared: 3, others: 40 });
-  return incidentMessageOf(messageIncident(incident, step, incident.members, { ...look, sharing }), transitions, start);
+  const restOf = () => ({ spared: 3, others: 40 });
+  return incidentMessageOf(messageIncident(incident, step, incident.members, { ...look, restOf }), transitions, start);
 }
 
 export const incidentMessage = (step: MessageIncident['step']) =>

@@ -2,7 +2,8 @@
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { type Auth, isOwnHost, networkOf } from '../../src/web/access/auth.ts';
+import { networkOf } from '../../src/web/access/addresses.ts';
+import { type Auth, isOwnHost } from '../../src/web/access/auth.ts';
 import { callersOf } from '../../src/web/recipes/recipe-routes.ts';
 import type { World } from '../../src/world/world.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';

@@ -113,8 +113,8 @@ function firing(condition: Exclude<Sample, Transition | null | undefined>): Tran
 function incidentMessage(): GroupMessage {
   const incident = sampleIncident(16);
   const look = { now: start, zone: 'UTC', pageUrl: page, command: 'warmwarden', firing: [] };
-  const sharing = () => ({ spared: 3, others: 40 });
-  return incidentMessageOf(messageIncident(incident, 'began', incident.members, { ...look, sharing }), [], start);
+  const restOf = () => ({ spared: 3, others: 40 });
+  return incidentMessageOf(messageIncident(incident, 'began', incident.members, { ...look, restOf }), [], start);
 }
 
 interface Block {

@@ -127,7 +127,7 @@ export class Actor {
       await this.#rooms.recorder.dropPlanned(action, notInTime);
       return;
     }
-    if (!(await this.#requests.isStillWanted(action, signal))) {
+    if (!(await this.#requests.lookAgain(action, signal))) {
       await clock.sleep(secondMs, signal);
       return;
     }

@@ -191,8 +191,8 @@ export class ActionRequests {
     return { kind: 'unconfirmed', detail: otherwise };
   }
 
-  /** Returns true if the action is still wanted by a new answer, which is judged like any other. */
-  async isStillWanted(action: Action, signal: AbortSignal): Promise<boolean> {
+  /** Asks the API again until it answers; the answer is judged like any other. Returns true if it still wants the action. */
+  async lookAgain(action: Action, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#rooms.world;
     for (let tries = 0; !signal.aborted && this.isCurrent(action) && !this.isLate(action); tries += 1) {
       if (await this.#read(action, 'warmup', signal)) {

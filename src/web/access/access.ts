@@ -11,20 +11,10 @@ import { readQuery, upTo } from '../query.ts';
 import { noQuery, queryOf, refuse, wantsPage } from '../refusals.ts';
 import { pathBehind } from '../rim.ts';
 import type { AccessParts } from '../route-parts.ts';
-import {
-  authenticate,
-  bareAddress,
-  isOwnHost,
-  mayRead,
-  type ProxySignIn,
-  type Role,
-  recognize,
-  type Token,
-  tooManyWrong,
-  trustIn,
-  type WrongTokens,
-} from './auth.ts';
+import { bareAddress, trustIn } from './addresses.ts';
+import { authenticate, isOwnHost, mayRead, type ProxySignIn, type Role, recognize, type Token } from './auth.ts';
 import { beyondLimits, isLimited, isOpenToLimited } from './limits.ts';
+import { tooManyWrong, type WrongTokens } from './rates.ts';
 import { browserKeyOf, formOf, formTokenOf, ownFormOf, Sessions, setBrowserKey } from './sessions.ts';
 
 export interface Asker {

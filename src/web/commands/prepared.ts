@@ -19,18 +19,19 @@ export const commandPaths = [
   '/deliveries',
 ] as const;
 
-type GivenValues = Readonly<Record<string, string>>;
+type Values = Readonly<Record<string, string>>;
 
 interface PageCommand {
   readonly operation: OperationName;
   /** Title. `subject`: the mailboxes of a mailbox command. */
-  readonly title: (subject: string, values: GivenValues) => string;
+  readonly title: (subject: string, values: Values) => string;
   readonly button: string;
   readonly back?: string;
   readonly folded?: string;
-  readonly given?: readonly string[];
+  /** Parameters of the address that the forms pass on as hidden fields. */
+  readonly hidden?: readonly string[];
   readonly fields?: readonly CommandField[];
-  readonly body?: (values: GivenValues) => Readonly<Record<string, unknown>>;
+  readonly body?: (values: Values) => Readonly<Record<string, unknown>>;
 }
 
 const durationHint = 'A number and a unit, such as 30m, 4h or 2d.';
@@ -124,7 +125,7 @@ const commands: Readonly<Record<string, PageCommand>> = {
     title: () => 'Expire a silence',
     button: 'Expire it',
     back: '/silences',
-    given: ['id'],
+    hidden: ['id'],
     body: ({ id = '' }) => ({ id }),
   },
   '/alerts acknowledge': {
@@ -132,7 +133,7 @@ const commands: Readonly<Record<string, PageCommand>> = {
     title: () => 'Acknowledge an alert',
     button: 'Acknowledge',
     back: '/alerts',
-    given: ['alert'],
+    hidden: ['alert'],
     body: ({ alert = '' }) => ({ alert }),
   },
   '/writes off': {
@@ -154,7 +155,7 @@ const commands: Readonly<Record<string, PageCommand>> = {
     operation: 'writes',
     title: (_subject, values) => `Allow changes ${scopeText(values)} again`,
     button: 'Allow changes',
-    given: scope,
+    hidden: scope,
     body: (values) => ({ off: false, ...filled(values, scope) }),
   },
   '/breaker apply': { operation: 'breaker-apply', title: () => 'Carry out the held actions', button: 'Carry them out' },
@@ -171,12 +172,13 @@ const commands: Readonly<Record<string, PageCommand>> = {
     operation: 'channels-resend',
     title: () => 'Send undelivered messages again',
     button: 'Send',
-    given: ['channel', 'delivery'],
+    hidden: ['channel', 'delivery'],
     body: (values) => filled(values, ['channel', 'delivery']),
   },
 };
 
 export interface PreparedRequest {
+  /** The email address among several mailboxes, or else empty. */
   readonly name: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -185,7 +187,7 @@ export interface Prepared {
   readonly operation: OperationName;
   readonly text: CommandText;
   readonly fields: readonly CommandField[];
-  readonly given: readonly (readonly [name: string, value: string])[];
+  readonly hidden: readonly (readonly [name: string, value: string])[];
   readonly wrong: string | null;
   readonly requests: readonly PreparedRequest[];
 }
@@ -208,16 +210,16 @@ export function preparedAt(at: PreparedAt): Prepared | { readonly unknown: strin
   const name = `${path} ${word}`;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) return null;
-  const { operation, title, button, back = '/', folded, given = [], body } = command;
+  const { operation, title, button, back = '/', folded, hidden = [], body } = command;
   const textOf = (key: string, usual: string) => (asked.has(key) ? asked.getAll(key).join(', ').trim() : usual);
   const fields = (command.fields ?? []).map((one) => ({ ...one, value: textOf(one.name, one.value) }));
-  const known = given.flatMap((key) => (asked.get(key) ? [[key, textOf(key, '')] as const] : []));
+  const known = hidden.flatMap((key) => (asked.get(key) ? [[key, textOf(key, '')] as const] : []));
   const values = Object.fromEntries([...known, ...fields.map((one) => [one.name, one.value] as const)]);
   const prepared = { operation, fields, wrong: wrongIn(fields) };
   const rest = body?.(values) ?? {};
   if (path !== '/mailboxes') {
     const text = { title: title('', values), button, back, ...(folded !== undefined && { folded }) };
-    return { ...prepared, text, given: [['do', word], ...known], requests: [{ name: '', body: rest }] };
+    return { ...prepared, text, hidden: [['do', word], ...known], requests: [{ name: '', body: rest }] };
   }
   const found = mailboxesAt(at);
   if (found.unknown !== undefined) return { unknown: found.unknown };
@@ -226,7 +228,7 @@ export function preparedAt(at: PreparedAt): Prepared | { readonly unknown: strin
   return {
     ...prepared,
     text: { title: title(subject, values), button, back: first && others.length === 0 ? mailboxPath(first) : '/' },
-    given: [['do', word], ...asked.getAll('mailbox').map((one) => ['mailbox', one] as const)],
+    hidden: [['do', word], ...asked.getAll('mailbox').map((one) => ['mailbox', one] as const)],
     requests: found.mailboxes.map(({ account, id, email }) => ({
       name: others.length === 0 ? '' : email,
       body: { mailbox: mailboxKey(account, id), ...rest },
@@ -256,12 +258,12 @@ function wrongIn(fields: readonly CommandField[]): string | null {
   return null;
 }
 
-function scopeText({ account, mailbox }: GivenValues): string {
+function scopeText({ account, mailbox }: Values): string {
   if (mailbox) return `to ${mailbox}`;
   return account ? `to the account ${account}` : 'to all accounts';
 }
 
-function filled(values: GivenValues, names: readonly string[]): GivenValues {
+function filled(values: Values, names: readonly string[]): Values {
   return Object.fromEntries(names.flatMap((name) => (values[name] ? [[name, values[name]]] : [])));
 }
 

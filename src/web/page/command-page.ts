@@ -27,6 +27,7 @@ export interface CommandField {
 
 /** Effect of the command on one subject, or the reason why it has none. */
 export interface CommandEffect {
+  /** The email address among several mailboxes, or else empty. */
   readonly name: string;
   readonly outcome: CommandOutcome;
 }
@@ -35,7 +36,7 @@ export interface CommandPageParts {
   readonly text: CommandText;
   readonly path: string;
   readonly fields: readonly CommandField[];
-  readonly given: readonly (readonly [name: string, value: string])[];
+  readonly hidden: readonly (readonly [name: string, value: string])[];
   readonly effects: readonly CommandEffect[];
   readonly plan: string | null;
   readonly formToken: string;
@@ -68,8 +69,8 @@ function messagesOf({ messages }: CommandOutcome): readonly Markup[] {
 }
 
 /** Form with the choices. It is a GET, because it only shows the effect. */
-function choiceForm({ path, fields, given }: CommandPageParts): Markup {
-  return html`<form method="get" action="${path}">${hidden(given)}
+function choiceForm({ path, fields, hidden }: CommandPageParts): Markup {
+  return html`<form method="get" action="${path}">${hiddenInputs(hidden)}
 ${fields.map(fieldMarkup)}
 <p><button type="submit">Show the effect</button></p></form>`;
 }
@@ -101,15 +102,15 @@ export function fieldMarkup({
   return html`<p class="field"><label for="${id}">${label}</label> ${control}${hint !== undefined && html` <small id="${id}-hint">${text(hint)}</small>`}</p>`;
 }
 
-function confirmForm({ path, fields, given, formToken, reason, text: words }: CommandPageParts, plan: string): Markup {
+function confirmForm({ path, fields, hidden, formToken, reason, text: words }: CommandPageParts, plan: string): Markup {
   const chosen = fields.map(({ name, value }) => [name, value] as const);
-  return html`<form method="post" action="${path}">${hidden([...given, ...chosen, ['plan', plan], [formTokenField, formToken]])}
+  return html`<form method="post" action="${path}">${hiddenInputs([...hidden, ...chosen, ['plan', plan], [formTokenField, formToken]])}
 <p class="field"><label for="reason">Reason, for the audit log</label>
 <input id="reason" name="reason" type="text" value="${reason}" maxlength="${maxReasonLength}" required autocomplete="off"></p>
 <p class="line"><button class="primary" type="submit">${words.button}</button> <a href="${words.back}">Cancel</a></p></form>`;
 }
 
-function hidden(pairs: readonly (readonly [string, string])[]): readonly Markup[] {
+function hiddenInputs(pairs: readonly (readonly [string, string])[]): readonly Markup[] {
   return pairs.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
 }
 

@@ -17,7 +17,8 @@ import {
   runWithRowsShape,
 } from '../../recipes/shapes.ts';
 import type { World } from '../../world/world.ts';
-import { authenticate, RateLimit, tooManyWrong, type WrongTokens } from '../access/auth.ts';
+import { authenticate } from '../access/auth.ts';
+import { RateLimit, tooManyWrong, type WrongTokens } from '../access/rates.ts';
 import { addRoutes, type JsonRoute, jsonContent, routeOf } from '../json/route.ts';
 import { cursorOf, keyText, limitOf, means, pageOf, whole } from '../query.ts';
 import { jsonBodyOf, refuse, refuseRecipe } from '../refusals.ts';
