@@ -48,6 +48,12 @@ const special = {
     {},
     'A sending IP address or domain is on blacklists.',
   ),
+  // It has no `enabled`: without this alert, a mailbox that nobody judges would be shown as OK.
+  stale_data: keyed(
+    section({ severity: severity('stale_data'), forMs: wait('stale_data') }),
+    {},
+    'The rule stale_data; docs/runbooks.md explains it. It cannot be disabled.',
+  ),
   mailbox_unwell: keyed(
     section({
       ...plain('mailbox_unwell'),

@@ -421,7 +421,9 @@ it('a mailbox that is disconnected is not OK, on the page and in JSON', async (f
 
 it('a mailbox whose statistics are stale is not OK, and what was paused stays so', async (fleet) => {
   const stale = { rule: 'stale_data', object: 'statistics' } as const;
-  for (const mailboxId of ['m1', 'm2']) fleet.putAlert(alert({ ...stale, mailboxId }));
+  // The alert waits for its `for`, or fires.
+  fleet.putAlert(alert({ ...stale, mailboxId: 'm1', status: 'pending' }));
+  fleet.putAlert(alert({ ...stale, mailboxId: 'm2' }));
   putVerdict(fleet, 'm2', { reason: 'already_paused', run: 'paused' });
   fleet.putAlert(alert({ ...stale, object: 'dns', mailboxId: 'm3' }));
   const { states, headline: said, advice } = JSON.parse(await read(fleet, '/api/fleet'));

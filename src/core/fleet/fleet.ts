@@ -163,10 +163,10 @@ export class Fleet {
   alertsAbout({ account, id }: Pick<MailboxState, 'account' | 'id'>): readonly Alert[] {
     return [...(this.#alertsOf.get(account)?.get(id)?.values() ?? [])];
   }
-  /** Returns the firing alert that the statistics or the warm-up of a mailbox are stale. */
+  /** Returns the alert that the statistics or the warm-up of a mailbox are stale, also while it waits for its `for`. */
   staleAlert(mailbox: Pick<MailboxState, 'account' | 'id'>): Alert | undefined {
     return this.alertsAbout(mailbox).find(
-      ({ rule, object, status }) => rule === 'stale_data' && object === 'statistics' && status === 'firing',
+      ({ rule, object, status }) => rule === 'stale_data' && object === 'statistics' && status !== 'resolved',
     );
   }
   isStale(mailbox: Pick<MailboxState, 'account' | 'id'>): boolean {
