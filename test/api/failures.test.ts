@@ -289,3 +289,18 @@ test('an answer with 60 KB of headers is read', async () => {
   await using client = await askScripted(answer(200, { mailboxes: [] }, { 'set-cookie': cookies }));
   expect(await client.api.mailboxes()).toMatchObject({ ok: true });
 });
+
+test.each(['...', '.a', '%2e', '%2e%2e', '%2E.', '../..', '..\\..', '?', '#', 'a/../b'])(
+  'a mailbox whose id a URL could read as a path, %j, is in the list, and the requests for it name it',
+  async (id) => {
+    const mailboxes = [{ id, email: 'ann@one.example' }];
+    await using client = await askScripted(answer(200, { mailboxes }));
+    const list = { truncated: false, mailboxes: [{ id }] };
+    expect(await client.api.mailboxes()).toMatchObject({ ok: true, value: { answer: list } });
+    await client.api.mailbox(id);
+    await client.api.stats(id);
+    const [, detail = '', stats = ''] = client.server.received.map(({ path }) => path);
+    expect(detail).toBe(`/v1/mailboxes/${encodeURIComponent(id)}`);
+    expect(new URL(stats, client.server.url).searchParams.get('mailbox_id')).toBe(id);
+  },
+);
