@@ -135,6 +135,7 @@ test('the end of a hold is the same alert as its beginning, without names of oth
   const fleet = fleetOf('alpha', 'beta', 'gamma');
   fleet.putBreaker(api, closedBreaker);
   const calm = guardHeld(closedBreaker, { api, alert: hold, windowMs: hourMs, verdictOf: () => undefined, ...words });
+  expect(calm.facts.title).toBe('alpha, beta and gamma (api.example): the circuit breaker holds no action any more');
   const ended: Alert = { ...alertOf(calm), status: 'resolved', resolvedAt: start };
   const message = messageOf('hold', [{ kind: 'resolved', at: start, alert: ended }], start);
   const shown = message && messageFor('alpha', message, { ...context, fleet }).transitions[0]?.alert;

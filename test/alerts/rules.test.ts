@@ -114,27 +114,6 @@ test('bounce_over_limit: while it fires, its words name the reason of now and th
   expect(book.kinds()).toEqual(['firing']);
 });
 
-test.each<[Partial<Verdict>, boolean | 'unknown', string]>([
-  [{}, true, 'info'],
-  [{ mode: 'recovery', limitPpm: 3_000 }, true, 'warning'],
-  [{ reason: 'ok', sent: 200 }, false, 'info'],
-  [breach, false, 'critical'],
-  [{ reason: 'stale_data', action: 'hold' }, 'unknown', 'critical'],
-])(
-  'bounce_over_limit: too few bounces to act are info, a warning in recovery mode: %#',
-  (change, expected, severity) => {
-    const few = { reason: 'insufficient_evidence', mode: 'slow', limitPpm: 5_000, sent: 85, bounced: 1 } as const;
-    const mailbox = judged({ ...few, bouncesUntilBreach: 1, ...change });
-    const condition = conditionOf('bounce_over_limit', 'stats', mailbox);
-    expect(condition.active).toBe(expected);
-    if (expected !== true) return;
-    expect([condition.severity, condition.facts.title]).toEqual([
-      severity,
-      expect.stringContaining('too few to act on'),
-    ]);
-  },
-);
-
 test.each([
   [4, 500, true],
   [4, 501, 'unknown'],

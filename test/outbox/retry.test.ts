@@ -1,12 +1,13 @@
-// When a message is tried again: what the receiver asks for, and how long we wait by ourselves.
+// When a message is tried again, and when no more. What receivers ask for: notifier.test.ts.
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { deliveryAfter } from '../../src/core/delivery.ts';
-import { dayMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { dayMs, secondMs } from '../../src/core/time.ts';
 import { type SettledAttempt, settlementOf } from '../../src/outbox/channel-outbox.ts';
 import { guardedAttempt } from '../../src/outbox/sender.ts';
 import { systemClock } from '../../src/world/world.ts';
+import { people } from '../channels/people.ts';
 import { sampleDelivery } from './sample-delivery.ts';
 
 const now = Date.parse('2026-03-20T10:00:00Z');
@@ -18,14 +19,8 @@ const failed = { kind: 'failed', detail: 'no', retryAfterMs: null, final: false 
 const after = (attempt: SettledAttempt) => deliveryAfter(attempt.delivery, settlementOf(attempt));
 
 function waitAfter(attempts: number, random: number): number {
-  const { nextAttemptAt } = after({
-    delivery: { ...delivery, attempts },
-    outcome: failed,
-    refusals: 0,
-    random,
-    now,
-  });
-  return nextAttemptAt - now;
+  const attempt = { outcome: failed, refusals: 0, random, now };
+  return after({ ...attempt, delivery: { ...delivery, attempts } }).nextAttemptAt - now;
 }
 
 test('waits grow exponentially with full jitter, between 1 s and 15 min', () => {
@@ -36,11 +31,6 @@ test('waits grow exponentially with full jitter, between 1 s and 15 min', () => 
   expect(waitAfter(10, 0)).toBe(secondMs);
 });
 
-test('a wait is never shorter than the receiver asked for', () => {
-  const outcome = { ...failed, retryAfterMs: 2 * minuteMs };
-  expect(after({ delivery, outcome, refusals: 0, random: 0.1, now }).nextAttemptAt).toBe(now + 2 * minuteMs);
-});
-
 test('a day ends a delivery that was really tried, and not one that slept with the machine', () => {
   const attempt = { outcome: failed, refusals: 0, random: 0.5, now: now + dayMs };
   expect(after({ ...attempt, delivery: { ...delivery, attempts: 4 } }).state).toBe('undelivered');
@@ -48,30 +38,8 @@ test('a day ends a delivery that was really tried, and not one that slept with t
   expect(after({ ...attempt, now: attempt.now - 1, delivery: { ...delivery, attempts: 500 } }).state).toBe('pending');
 });
 
-test('what the receiver blames on the request is tried five times over twenty minutes', () => {
-  const outcome = { kind: 'refused', detail: 'no', retryAfterMs: null } as const;
-  const settled = [1, 2, 3, 4, 5].map((refusals) => {
-    const { state, nextAttemptAt } = after({ delivery, outcome, refusals, random: 0, now });
-    return [state, state === 'undelivered' ? null : (nextAttemptAt - now) / secondMs];
-  });
-  expect(settled).toEqual([
-    ['pending', 15],
-    ['pending', 60],
-    ['pending', 240],
-    ['pending', 900],
-    ['undelivered', null],
-  ]);
-});
-
 test('an error of our own blames the attempt, and gives up what must not be sent twice, without its words', async () => {
-  const settings = {
-    name: 'team',
-    url: 'https://hooks.example/T',
-    timeZone: () => 'UTC',
-    pageUrl: null,
-    publicUrl: null,
-  };
-  const channel = slackChannel(settings, systemClock());
+  const channel = slackChannel({ name: 'team', url: 'https://hooks.example/T', ...people }, systemClock());
   const throws = () => Promise.reject(new Error('https://hooks.example/T'));
   const outcome = (of: typeof channel) =>
     guardedAttempt(of, throws, { mayGoOn: () => true }, pino({ level: 'silent' }));

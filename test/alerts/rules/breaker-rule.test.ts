@@ -111,13 +111,3 @@ describe('emergencies that a breaker holds', () => {
     ]);
   });
 });
-
-test('a closed breaker ends the alert', () => {
-  const condition = guardHeld(closedBreaker, about);
-  expect(condition.active).toBe(false);
-  expect(condition.facts.title).toBe('api.example: the circuit breaker holds no action any more');
-  const [{ alert } = { alert: undefined }] = alertBook().see([guardHeld(open(2), about)]).transitions;
-  expect(guardHeld(closedBreaker, { ...about, alert }).facts.title).toBe(
-    'acme (api.example): the circuit breaker holds no action any more',
-  );
-});
