@@ -30,22 +30,6 @@ const acted = (at = start): Transition => ({
   alert: sampleAlert(1, { rule: 'guard_acted', object: 'a1' }),
 });
 
-test('a group waits from its oldest transition on, then takes all that came since', () => {
-  const transitions = [
-    firing(sampleAlert(1)),
-    firing(sampleAlert(2), start + 20 * secondMs),
-    firing(sampleAlert(3, { rule: 'not_guarded' }), start + 29 * secondMs),
-  ];
-  expect(due(transitions, { now: start + 30 * secondMs - 1 })).toEqual({
-    groups: [],
-    nextDueAt: start + 30 * secondMs,
-  });
-  expect(due(transitions, { now: start + 30 * secondMs })).toEqual({
-    groups: [['acme|stale_data', 2]],
-    nextDueAt: start + 59 * secondMs,
-  });
-});
-
 test('the next message of a group waits for the interval, and a critical event for a minute of it', () => {
   const lastNotified = () => start - minuteMs;
   const now = start + 30 * secondMs;

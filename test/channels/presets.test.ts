@@ -40,6 +40,9 @@ const htmlFaults = (text: string) => [
   /&(?!amp;|lt;|gt;|quot;|#39;)/.test(text) && `entity: ${text}`,
 ];
 
+const throttled = (body: Reply['body'] = '', waitMs: number | null = null) => ({ status: 429, body, waitMs });
+const blame = (status: number, says: string, body: Reply['body'] = '') => ({ status, says, body });
+
 const secretWord = 'T0PSECRETT0PSECRETT0PSECRET123';
 const workflow = `/workflows/${secretWord}/triggers/manual/paths/invoke?sig=${secretWord}`;
 const documents: Readonly<Record<string, Documented>> = {
@@ -48,10 +51,10 @@ const documents: Readonly<Record<string, Documented>> = {
     path: `/api/webhooks/123/${secretWord}?wait=true`,
     faults: discordFaults,
     taken: { status: 200, body: { id: '1', type: 0 } },
-    throttled: { status: 429, body: { message: 'You are being rate limited.', retry_after: 2.5 }, waitMs: 2_500 },
+    throttled: throttled({ message: 'You are being rate limited.', retry_after: 2.5 }, 2_500),
     blames: [
-      { status: 404, body: { code: 10_015 }, says: '(code 10015): create a webhook' },
-      { status: 401, body: { code: 50_027 }, says: '(code 50027): create a webhook' },
+      blame(404, '(code 10015): create a webhook', { code: 10_015 }),
+      blame(401, '(code 50027): create a webhook', { code: 50_027 }),
     ],
   },
   teams: {
@@ -59,14 +62,10 @@ const documents: Readonly<Record<string, Documented>> = {
     path: workflow,
     faults: (body) => teamsFaults(body, Buffer.byteLength(JSON.stringify(body))),
     taken: { status: 202 },
-    throttled: { status: 429, waitMs: null },
+    throttled: throttled(),
     blames: [
-      { status: 401, body: { error: { code: 'Direct' } }, says: '(Direct): find the workflow' },
-      {
-        status: 400,
-        body: { error: { code: 'WorkflowTriggerIsNotEnabled' } },
-        says: 'IsNotEnabled): find the workflow',
-      },
+      blame(401, '(Direct): find the workflow', { error: { code: 'Direct' } }),
+      blame(400, 'IsNotEnabled): find the workflow', { error: { code: 'WorkflowTriggerIsNotEnabled' } }),
     ],
   },
   telegram: {
@@ -79,18 +78,13 @@ const documents: Readonly<Record<string, Documented>> = {
       (chat_id !== '-1001234' || message_thread_id !== 7) && 'another chat',
     ],
     taken: { status: 200, body: { ok: true, result: { message_id: 1, text: 'x'.repeat(9_000) } } },
-    throttled: {
-      status: 429,
-      body: { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 34 } },
-      waitMs: 34_000,
-    },
+    throttled: throttled(
+      { ok: false, error_code: 429, description: 'Too Many Requests', parameters: { retry_after: 34 } },
+      34_000,
+    ),
     blames: [
-      {
-        status: 401,
-        body: { ok: false, error_code: 401, description: 'Unauthorized' },
-        says: '(Unauthorized): check token',
-      },
-      { status: 400, body: { ok: false, description: 'Bad Request: chat not found' }, says: 'chat not found' },
+      blame(401, '(Unauthorized): check token', { ok: false, error_code: 401, description: 'Unauthorized' }),
+      blame(400, 'chat not found', { ok: false, description: 'Bad Request: chat not found' }),
     ],
   },
   ntfy: {
@@ -105,14 +99,8 @@ const documents: Readonly<Record<string, Documented>> = {
       (actions.length > 3 || tags.length !== 1) && 'actions',
     ],
     taken: { status: 200, body: { id: 'x', event: 'message' } },
-    throttled: {
-      status: 429,
-      body: { code: 42901, http: 429, error: 'limit reached: too many requests' },
-      waitMs: null,
-    },
-    blames: [
-      { status: 403, body: { code: 40301, error: 'forbidden' }, says: '(forbidden): check url, topic and token' },
-    ],
+    throttled: throttled({ code: 42901, http: 429, error: 'limit reached: too many requests' }),
+    blames: [blame(403, '(forbidden): check url, topic and token', { code: 40301, error: 'forbidden' })],
   },
   google_chat: {
     keys: { url: `PLACE/v1/spaces/A/messages?key=k&token=${secretWord}` },
@@ -123,8 +111,8 @@ const documents: Readonly<Record<string, Documented>> = {
       /<users\/|<[^\u200bh]/.test(text) && `link: ${text}`,
     ],
     taken: { status: 200, body: { name: 'spaces/A/messages/B' } },
-    throttled: { status: 429, body: { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } }, waitMs: null },
-    blames: [{ status: 404, body: { error: { status: 'NOT_FOUND' } }, says: '(NOT_FOUND): create a webhook' }],
+    throttled: throttled({ error: { code: 429, status: 'RESOURCE_EXHAUSTED' } }),
+    blames: [blame(404, '(NOT_FOUND): create a webhook', { error: { status: 'NOT_FOUND' } })],
   },
   mattermost: {
     keys: { url: `PLACE/hooks/${secretWord}` },
@@ -135,13 +123,12 @@ const documents: Readonly<Record<string, Documented>> = {
       /\[safe\]|[^*\\]\*\*x|https:\/\/evil/.test(text) && `formats: ${text}`,
     ],
     taken: { status: 200, body: 'ok' },
-    throttled: { status: 429, body: 'limit exceeded', waitMs: null },
+    throttled: throttled('limit exceeded'),
     blames: [
-      {
-        status: 400,
-        body: { id: 'web.incoming_webhook.invalid.app_error', message: 'Invalid webhook.' },
-        says: '(Invalid webhook.): add an incoming webhook',
-      },
+      blame(400, '(Invalid webhook.): add an incoming webhook', {
+        id: 'web.incoming_webhook.invalid.app_error',
+        message: 'Invalid webhook.',
+      }),
     ],
   },
   gotify: {
@@ -154,10 +141,8 @@ const documents: Readonly<Record<string, Documented>> = {
       !(priority >= 0 && priority <= 10) && `priority ${priority}`,
     ],
     taken: { status: 200, body: { id: 1 } },
-    throttled: { status: 429, waitMs: null },
-    blames: [
-      { status: 401, body: { errorDescription: 'you need to provide a valid token' }, says: 'valid token): check url' },
-    ],
+    throttled: throttled(),
+    blames: [blame(401, 'valid token): check url', { errorDescription: 'you need to provide a valid token' })],
   },
   apprise: {
     keys: { url: `PLACE/notify/${secretWord}`, warning_url: `PLACE/notify/warning-${secretWord}` },
@@ -169,8 +154,8 @@ const documents: Readonly<Record<string, Documented>> = {
       (format !== 'text' || severity !== undefined) && 'another form',
     ],
     taken: { status: 200, body: {} },
-    throttled: { status: 424, body: { error: 'One or more notification could not be sent.' }, waitMs: null },
-    blames: [{ status: 204, says: '(nothing is configured under this key): save a configuration' }],
+    throttled: { ...throttled({ error: 'One or more notification could not be sent.' }), status: 424 },
+    blames: [blame(204, '(nothing is configured under this key): save a configuration')],
   },
   pushover: {
     keys: { token: secretWord, user_key: secretWord.toLowerCase() },
@@ -183,13 +168,9 @@ const documents: Readonly<Record<string, Documented>> = {
       ![-2, -1, 0, 1].includes(priority) && `priority ${priority}`,
     ],
     taken: { status: 200, body: { status: 1, request: 'x' } },
-    throttled: { status: 429, body: { status: 0, errors: ['message limit reached'] }, waitMs: null },
+    throttled: throttled({ status: 0, errors: ['message limit reached'] }),
     blames: [
-      {
-        status: 400,
-        body: { user: 'invalid', errors: ['user identifier is invalid'], status: 0 },
-        says: 'check token and user_key',
-      },
+      blame(400, 'check token and user_key', { user: 'invalid', errors: ['user identifier is invalid'], status: 0 }),
     ],
   },
   matrix: {
@@ -204,8 +185,8 @@ const documents: Readonly<Record<string, Documented>> = {
       JSON.stringify(body['m.mentions']) !== '{}' && 'mentions',
     ],
     taken: { status: 200, body: { event_id: '$x' } },
-    throttled: { status: 429, body: { errcode: 'M_LIMIT_EXCEEDED', retry_after_ms: 2_500 }, waitMs: 2_500 },
-    blames: [{ status: 403, body: { errcode: 'M_FORBIDDEN' }, says: '(M_FORBIDDEN): check url, room and token' }],
+    throttled: throttled({ errcode: 'M_LIMIT_EXCEEDED', retry_after_ms: 2_500 }, 2_500),
+    blames: [blame(403, '(M_FORBIDDEN): check url, room and token', { errcode: 'M_FORBIDDEN' })],
     repeats: true,
   },
 };

@@ -106,99 +106,84 @@ describe('files that are included', () => {
   });
 });
 
-test.each<[string, Record<string, string>, string, readonly string[]]>([
+/** What is wrong, conf.d/a.yaml, conf.d/b.yaml, and the line of the problem below conf.d. */
+test.each<[string, string, string, string]>([
   [
     'a mistake',
-    { 'a.yaml': account('a'), 'b.yaml': account('b', ', plan: big') },
-    '',
-    ['conf.d/b.yaml:2:76 accounts[0].plan: "big" must be pro or enterprise'],
+    account('a'),
+    account('b', ', plan: big'),
+    'b.yaml:2:76 accounts[0].plan: "big" must be pro or enterprise',
   ],
-  [
-    'an unknown key',
-    { 'a.yaml': `${account('a')}gard: {}\n` },
-    '',
-    ['conf.d/a.yaml:3:1 gard: unknown key (did you mean guard?)'],
-  ],
+  ['an unknown key', `${account('a')}gard: {}\n`, '', 'a.yaml:3:1 gard: unknown key (did you mean guard?)'],
   [
     'a key twice in a file',
-    { 'a.yaml': account('a'), 'b.yaml': account('b', ', plan: pro, plan: pro') },
-    '',
-    ['conf.d/b.yaml:2:81 accounts[0].plan: this key appears twice'],
+    account('a'),
+    account('b', ', plan: pro, plan: pro'),
+    'b.yaml:2:81 accounts[0].plan: this key appears twice',
   ],
   [
     'broken YAML, before all else',
-    { 'a.yaml': 'accounts: [', 'b.yaml': 'gard: 1\n' },
-    '',
-    ['conf.d/a.yaml:1:12 YAML: a ] is missing before this line, or this line needs more indentation'],
+    'accounts: [',
+    'gard: 1\n',
+    'a.yaml:1:12 YAML: a ] is missing before this line, or this line needs more indentation',
   ],
-  ['an empty file', { 'a.yaml': '# later\n', 'b.yaml': account('b') }, '', ['conf.d/a.yaml:1:1 the file is empty']],
-  [
-    'a missing file',
-    { 'a.yaml': account('a') },
-    'include: [conf.d/a.yaml, conf.d/b.yaml, "other/*.yaml"]\n',
-    ['config.yaml:1:26 include[1]: matches no file', 'config.yaml:1:41 include[2]: matches no file'],
-  ],
+  ['an empty file', '# later\n', account('b'), 'a.yaml:1:1 the file is empty'],
   [
     'include in an included file',
-    { 'a.yaml': `${account('a')}include: b.yaml\n` },
+    `${account('a')}include: b.yaml\n`,
     '',
-    ['conf.d/a.yaml:3:1 include: only the configuration file itself can include others'],
+    'a.yaml:3:1 include: only the configuration file itself can include others',
   ],
   [
     'a value in two files',
-    { 'a.yaml': `${account('a')}guard: {enforce: true}\n`, 'b.yaml': 'guard:\n  enforce: true\n' },
-    '',
-    ['conf.d/a.yaml:3:18 guard.enforce: is also in conf.d/b.yaml:2:12: write it in one file only'],
-  ],
-  [
-    'a value in the file itself and another',
-    { 'a.yaml': 'log: {level: warn}\n' },
-    `${account('a')}log: {level: info}\n`,
-    ['config.yaml:4:14 log.level: is also in conf.d/a.yaml:1:14: write it in one file only'],
+    `${account('a')}guard: {enforce: true}\n`,
+    'guard:\n  enforce: true\n',
+    'a.yaml:3:18 guard.enforce: is also in conf.d/b.yaml:2:12: write it in one file only',
   ],
   [
     'a list in the one, a mapping in the other',
-    { 'a.yaml': account('a'), 'b.yaml': 'accounts: {name: b}\n' },
-    '',
-    ['conf.d/a.yaml:2:3 accounts: is also in conf.d/b.yaml:1:11: write it in one file only'],
+    account('a'),
+    'accounts: {name: b}\n',
+    'a.yaml:2:3 accounts: is also in conf.d/b.yaml:1:11: write it in one file only',
   ],
   [
     'a channel name in two files',
-    { 'a.yaml': account('a') + channel('ops'), 'b.yaml': channel('ops') },
-    '',
-    ['conf.d/b.yaml:3:14 alerts.channels[0].name: "ops" is also the name of alerts.channels[0] (conf.d/a.yaml:5:14)'],
+    account('a') + channel('ops'),
+    channel('ops'),
+    'b.yaml:3:14 alerts.channels[0].name: "ops" is also the name of alerts.channels[0] (conf.d/a.yaml:5:14)',
   ],
   [
     'a key of the API in two files',
-    {
-      'a.yaml': account('a'),
-      'b.yaml': account('b').replace(/"https.*/, '"https://a.example", api_key: sk_live_a1234}'),
-    },
-    '',
-    [
-      'conf.d/b.yaml:2:55 accounts[0].api_key: is also the key of account a: together they would exceed its rate limit (conf.d/a.yaml:2:55)',
-    ],
+    account('a'),
+    account('b').replace(/"https.*/, '"https://a.example", api_key: sk_live_a1234}'),
+    'b.yaml:2:55 accounts[0].api_key: is also the key of account a: together they would exceed its rate limit (conf.d/a.yaml:2:55)',
   ],
   [
     'both forms of a secret in two files',
-    { 'a.yaml': account('a'), 'b.yaml': 'accounts: [{name: a, api_key_file: key}]\n' },
-    '',
-    ['conf.d/b.yaml:1:36 accounts[0].api_key_file: write either api_key or api_key_file, not both'],
-  ],
-  [
-    'include that is no pattern',
-    {},
-    `include: {a: b}\n${account('a')}`,
-    ['config.yaml:1:10 include: has the wrong format'],
+    account('a'),
+    'accounts: [{name: a, api_key_file: key}]\n',
+    'b.yaml:1:36 accounts[0].api_key_file: write either api_key or api_key_file, not both',
   ],
   [
     'a merge of no mapping',
-    { 'a.yaml': `${account('a')}x-a: &a [1]\nguard:\n  <<: *a\n` },
+    `${account('a')}x-a: &a [1]\nguard:\n  <<: *a\n`,
     '',
-    ['conf.d/a.yaml:5:3 guard.<<: must name the anchor of a mapping, as in <<: *base'],
+    'a.yaml:5:3 guard.<<: must name the anchor of a mapping, as in <<: *base',
   ],
-])('%s is a problem with the file and line that hold it', (_, files, main, problems) => {
-  expect(said(files, main)).toEqual(problems);
+])('%s is a problem with the file and line that hold it', (_, a, b, problem) => {
+  const files = { 'a.yaml': a, ...(b && { 'b.yaml': b }) };
+  expect(said(files)).toEqual([`conf.d/${problem}`]);
+});
+
+test('so is a mistake of the file itself', () => {
+  expect(said({ 'a.yaml': account('a') }, 'include: [conf.d/a.yaml, conf.d/b.yaml, "other/*.yaml"]\n')).toEqual([
+    'config.yaml:1:26 include[1]: matches no file',
+    'config.yaml:1:41 include[2]: matches no file',
+  ]);
+  expect(said({ 'a.yaml': 'log: {level: warn}\n' }, `${account('a')}log: {level: info}\n`)).toEqual([
+    'config.yaml:4:14 log.level: is also in conf.d/a.yaml:1:14: write it in one file only',
+  ]);
+  expect(said({}, `include: {a: b}\n${account('a')}`)).toEqual(['config.yaml:1:10 include: has the wrong format']);
 });
 
 test('a broken file of one client leaves the place of the store to the emergency stop', () => {

@@ -115,13 +115,6 @@ test.each([
   ]);
 });
 
-test('S2: a mode in another spelling is that mode', async () => {
-  const scenario = of(scenarios.calm, [oliver], [{ fault: 'respelled-mode', route: 'warmup', method: 'GET' }]);
-  await using stage = await startMovedDaemon({ scenario, poll: rare });
-  await stage.run(10 * minuteMs);
-  expect(stage.mailbox(oliver).verdict?.answer).toMatchObject({ reason: 'ok', mode: 'balanced' });
-});
-
 test('S2: a mode that nobody knows is not judged at once, wherever people look, and announced after an hour', async () => {
   const scenario = of(scenarios.calm, [oliver], [{ fault: 'unknown-mode', route: 'warmup', method: 'GET' }]);
   await using stage = await startMovedDaemon({ scenario, poll: rare });
