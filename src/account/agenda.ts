@@ -131,7 +131,7 @@ const secondLookAfterMs = minuteMs;
  */
 const freshAtMostEveryMs = hourMs;
 
-/** A failed poll is retried after a random time below base x 2^failures, up to a cap. */
+/** A failed poll is retried after a second, or what the API asked for, plus a random time below base x 2^failures, up to a cap. */
 const retryBaseMs = 5 * secondMs;
 const retryCapMs = 5 * minuteMs;
 /** Cap for routes that are read a few times a day: one that fails for good costs at most one request an hour. */

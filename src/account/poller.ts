@@ -14,13 +14,13 @@ import type { ActorOptions } from './act/requests.ts';
 import type { Agenda } from './agenda.ts';
 import type { FirstSweep } from './first-sweep.ts';
 import type { OtherAccounts, RecorderRooms } from './record/guarded-account.ts';
-import type { AskedAt, Observation } from './record/observe.ts';
+import type { AskPlace, Observation } from './record/observe.ts';
 import type { Recorder } from './record/recorder.ts';
 import type { RosterChanges } from './record/roster.ts';
 
 /** A 404 for the warm-up or the statistics of a mailbox. */
 interface Absence {
-  readonly askedAt: AskedAt;
+  readonly askPlace: AskPlace;
   readonly at: EpochMs;
 }
 
@@ -95,17 +95,17 @@ export class Poller {
     const { route, mailboxId } = poll;
     if (route === 'health' || route === 'mailboxes' || mailboxId === null) return this.#askAccount(route);
     const { agenda, actor, lane, recorder, signal } = this.#parts;
-    const askedAt = recorder.asking();
+    const askPlace = recorder.asking();
     const said: Result<Observed<unknown>> = await this.#answerTo(poll, route, mailboxId);
     if (!said.ok) {
       if (said.failure.kind === 'missing' && isJudgedRoute(route)) {
         const absences = this.#absences.get(mailboxId) ?? new Map<MailboxRoute, Absence>();
-        this.#absences.set(mailboxId, absences.set(route, { askedAt, at: this.#rooms.world.clock.now() }));
+        this.#absences.set(mailboxId, absences.set(route, { askPlace, at: this.#rooms.world.clock.now() }));
       }
       return said.failure;
     }
     this.#absences.get(mailboxId)?.delete(route);
-    const mailbox = await recorder.observed(mailboxId, { route, observed: said.value } as Observation, askedAt);
+    const mailbox = await recorder.observed(mailboxId, { route, observed: said.value } as Observation, askPlace);
     if (mailbox === null || mailbox === 'ended') return mailbox;
     if (mailbox === 'outdated') agenda.ask(mailboxId, [route]);
     else {
@@ -153,10 +153,10 @@ export class Poller {
       await recorder.observed(
         mailboxId,
         { route: 'warmup', observed: { at: warmup.at, answer: absentWarmup } },
-        warmup.askedAt,
+        warmup.askPlace,
       );
       const observed = { at: stats.at, answer: noStatistics };
-      const taken = await recorder.observed(mailboxId, { route: 'stats', observed }, stats.askedAt);
+      const taken = await recorder.observed(mailboxId, { route: 'stats', observed }, stats.askPlace);
       if (taken !== null && typeof taken === 'object') agenda.answered(taken, 'stats');
       if (this.#isBare(mailboxId)) health.withoutWarmup(mailboxId);
     }

@@ -201,8 +201,8 @@ export function sharedCauses(
 /** Among equally frequent kinds of a mailbox, the one that most other mailboxes have counts. */
 function byMainKind(affected: readonly Affected[]): ReadonlyMap<string | null, readonly Affected[]> {
   const counts = countsOf(affected.flatMap(({ kinds }) => kinds));
-  const byCount = (a: string, b: string) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0) || compareTexts(a, b);
-  return Map.groupBy(affected, ({ kinds }) => kinds.toSorted(byCount)[0] ?? null);
+  const byFrequency = (a: string, b: string) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0) || compareTexts(a, b);
+  return Map.groupBy(affected, ({ kinds }) => kinds.toSorted(byFrequency)[0] ?? null);
 }
 
 type SharedValue = Omit<Shared, 'kind'>;
@@ -215,7 +215,10 @@ function explained(pool: readonly Affected[], search: Search): readonly SharedVa
   return [chosen, ...explained(rest, search)];
 }
 
-/** Returns the narrowest candidate that explains most of the pool, unless two narrower ones do. */
+/**
+ * Returns the narrowest candidate that explains most of the pool, or the larger of two narrower ones that do so together; else the
+ * largest, if any.
+ */
 function choose(pool: readonly Affected[], { attributes, sharing }: Search): SharedValue | null {
   const candidates = attributes
     .flatMap((attribute) => candidatesOf(attribute, pool))

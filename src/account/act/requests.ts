@@ -179,11 +179,11 @@ export class ActionRequests {
       await world.clock.sleep(wait, signal);
       await lane.actionSlot(signal);
       if (signal.aborted) return null;
-      const askedAt = recorder.asking();
+      const askPlace = recorder.asking();
       const look = await api.warmup(open.mailboxId);
       if (!look.ok) this.#options.onFailure(look.failure, { route: 'warmup', mailboxId: open.mailboxId });
       else if (showsChange(open, look.value.answer, this.#options.words)) {
-        return { kind: 'confirmed', observed: look.value, askedAt };
+        return { kind: 'confirmed', observed: look.value, askPlace };
       }
       if (!this.isCurrent(open)) return null;
       if (look.ok && no) return no;
@@ -211,7 +211,7 @@ export class ActionRequests {
     const { api, lane, recorder } = this.#rooms;
     await lane.actionSlot(signal, route === 'stats' ? 'stats' : 'look');
     if (signal.aborted) return false;
-    const askedAt = recorder.asking();
+    const askPlace = recorder.asking();
     const mailbox = this.#mailbox(mailboxId);
     const days = mailbox && this.#options.daysFor(mailbox);
     const look = route === 'warmup' ? await api.warmup(mailboxId) : await api.stats(mailboxId, days);
@@ -220,7 +220,7 @@ export class ActionRequests {
       return false;
     }
     const observation = { route, observed: look.value } as Observation;
-    const taken = await recorder.observed(mailboxId, observation, askedAt);
+    const taken = await recorder.observed(mailboxId, observation, askPlace);
     return taken !== 'outdated' && taken !== 'ended';
   }
 

@@ -1,4 +1,4 @@
-// Applies an answer to the state of a mailbox, and judges the state. Pure.
+// Applies an answer to the state of a mailbox, and judges the state: pure. AnswerOrder keeps which answer is newer.
 
 import type {
   BlacklistAnswer,
@@ -90,8 +90,11 @@ export function judgeMailbox(
   const fresh = options.freshStats || mailbox.memory === null;
   const judged = memory.answersJudged + (fresh ? 1 : 0);
   const isFirstSight = judged < 2;
-  const first = { weekdaysOnly: config.weekdaysOnly === true, warmupDay: warmupDay ?? mailbox.entry.answer.warmupDay };
-  const found = situationOf(policy, memory, { ...sight, ...first, statsAt: stats.at }, isFirstSight);
+  const ofWarmup = {
+    weekdaysOnly: config.weekdaysOnly === true,
+    warmupDay: warmupDay ?? mailbox.entry.answer.warmupDay,
+  };
+  const found = situationOf(policy, memory, { ...sight, ...ofWarmup, statsAt: stats.at }, isFirstSight);
   const { lost } = memory;
   const isMissing = lost && rows && (isMostLost(rows, lost) || options.accountHasShrunk?.({ ...mailbox, memory }));
   const verdict = judge(policy, isMissing ? { ...found, lost } : found);
@@ -118,9 +121,9 @@ function withLost(memory: GuardMemory, lost: LostCounts | undefined): GuardMemor
 // Order of answers. The newer of two answers is the one that was requested later, whenever it came.
 
 /** Place of a request or a write in the order of an account. */
-export type AskedAt = number;
+export type AskPlace = number;
 
-const never: AskedAt = 0;
+const never: AskPlace = 0;
 
 /**
  * superseded: an answer that was requested later is recorded already. outdated: our own write came after the request,
@@ -129,11 +132,11 @@ const never: AskedAt = 0;
 type Freshness = 'fresh' | 'superseded' | 'outdated';
 
 export class AnswerOrder {
-  #place: AskedAt = 0;
-  readonly #taken = new Map<string, Partial<Record<Route, AskedAt>>>();
-  readonly #wrote = new Map<string, AskedAt>();
+  #place: AskPlace = 0;
+  readonly #taken = new Map<string, Partial<Record<Route, AskPlace>>>();
+  readonly #wrote = new Map<string, AskPlace>();
 
-  asking(): AskedAt {
+  asking(): AskPlace {
     this.#place += 1;
     return this.#place;
   }
@@ -143,13 +146,13 @@ export class AnswerOrder {
   }
 
   /** Returns the freshness of an answer. Our writes change only the warm-up. */
-  freshnessOf(route: Route, mailboxId: string, askedAt: AskedAt): Freshness {
-    if (askedAt < (this.#taken.get(mailboxId)?.[route] ?? never)) return 'superseded';
-    return route === 'warmup' && askedAt < (this.#wrote.get(mailboxId) ?? never) ? 'outdated' : 'fresh';
+  freshnessOf(route: Route, mailboxId: string, askPlace: AskPlace): Freshness {
+    if (askPlace < (this.#taken.get(mailboxId)?.[route] ?? never)) return 'superseded';
+    return route === 'warmup' && askPlace < (this.#wrote.get(mailboxId) ?? never) ? 'outdated' : 'fresh';
   }
 
-  taken(route: Route, mailboxId: string, askedAt: AskedAt): void {
-    this.#taken.set(mailboxId, { ...this.#taken.get(mailboxId), [route]: askedAt });
+  taken(route: Route, mailboxId: string, askPlace: AskPlace): void {
+    this.#taken.set(mailboxId, { ...this.#taken.get(mailboxId), [route]: askPlace });
   }
 
   hasTaken(route: Route, mailboxId: string): boolean {

@@ -17,7 +17,7 @@ import type { WarmupMode } from '../../core/policy.ts';
 import { type EpochMs, hourMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { reasonWords } from '../../core/wording/states.ts';
-import type { AskedAt } from './observe.ts';
+import type { AskPlace } from './observe.ts';
 
 /** A change that appears later than this after our POST counts as another person's. */
 const ownsLateChangeMs = hourMs;
@@ -70,7 +70,7 @@ export function actionKind(verdict: Verdict): GuardActionKind | null {
   return verdict.action === 'none' || verdict.action === 'hold' ? null : verdict.action;
 }
 
-export const notEnforced = 'writes are off';
+export const mayNotWrite = 'enforcement or writes are off';
 
 export interface Planning {
   readonly mailbox: MailboxState;
@@ -91,7 +91,7 @@ export function planAfter({ mailbox, verdict, enforce, now, newId }: Planning): 
   if (current?.by && isActive(current)) return [];
   if (enforce && isActive(current) && current.kind === wanted) return [];
   const changes: Action[] = [];
-  const why = enforce ? `no longer needed: ${reasonWords(verdict.reason)}` : notEnforced;
+  const why = enforce ? `no longer needed: ${reasonWords(verdict.reason)}` : mayNotWrite;
   if (isActive(current)) changes.push(actionAfter(current, { kind: 'dropped', detail: why, at: now }));
   if (wanted && enforce) {
     const change = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };
@@ -150,7 +150,7 @@ function targetMode(kind: GuardActionKind, verdict: Verdict): WarmupMode | null 
 
 /** Outcome of a POST and its read-back. */
 export type Settlement =
-  | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer>; readonly askedAt: AskedAt }
+  | { readonly kind: 'confirmed'; readonly observed: Observed<WarmupAnswer>; readonly askPlace: AskPlace }
   | Unsuccessful;
 
 export function isOutcome(settlement: Settlement): settlement is Settlement & { readonly kind: Outcome } {

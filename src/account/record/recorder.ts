@@ -22,9 +22,9 @@ import { AccountAlerts, type ListFindings } from './account-alerts.ts';
 import { type AnswerContext, afterAnswer, afterSettlement } from './after-answer.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { alertsMoved, type Rival, rivalOf } from './guards.ts';
-import { AnswerOrder, type AskedAt, type Observation } from './observe.ts';
+import { AnswerOrder, type AskPlace, type Observation } from './observe.ts';
 import { withDisplaced } from './persons.ts';
-import { actionId, isActive, isOutcome, notEnforced, type Settlement } from './plan.ts';
+import { actionId, isActive, isOutcome, mayNotWrite, type Settlement } from './plan.ts';
 import { compareRoster, type RosterChanges, runningIn, withHistory } from './roster.ts';
 
 type ListMove = AccountMove & { readonly ids: readonly string[] };
@@ -53,7 +53,7 @@ export class Recorder {
     return this.#rooms.turns.take(async () => (this.#options.ended() ? otherwise : work()));
   }
 
-  asking(): AskedAt {
+  asking(): AskPlace {
     return this.#order.asking();
   }
 
@@ -65,18 +65,18 @@ export class Recorder {
   observed(
     mailboxId: string,
     observation: Observation,
-    askedAt: AskedAt,
+    askPlace: AskPlace,
   ): Promise<MailboxState | 'outdated' | 'ended' | null> {
     const { route } = observation;
     return this.#inTurn('ended', async () => {
       const before = this.#mailbox(mailboxId);
       if (!before) return null;
       // Checked within the turn, so that events during the wait count, too.
-      const freshness = this.#order.freshnessOf(route, mailboxId, askedAt);
+      const freshness = this.#order.freshnessOf(route, mailboxId, askPlace);
       if (freshness === 'outdated') return freshness;
       if (freshness === 'superseded') return before;
       const mailbox = await this.#record(before, observation, route);
-      this.#order.taken(route, mailboxId, askedAt);
+      this.#order.taken(route, mailboxId, askPlace);
       return mailbox;
     });
   }
@@ -158,7 +158,7 @@ export class Recorder {
       const off = maySend ? await this.#rooms.store.openIntent(open) : null;
       if (off) this.#rooms.fleet.putWritesOff(off);
       if (!maySend || off) {
-        await this.#drop(mailbox, action, notEnforced);
+        await this.#drop(mailbox, action, mayNotWrite);
         return null;
       }
       this.#order.wrote(mailboxId);
@@ -184,7 +184,7 @@ export class Recorder {
       const policy = this.#options.policyFor(before);
       const overtaken =
         settlement.kind === 'confirmed' &&
-        this.#order.freshnessOf('warmup', mailboxId, settlement.askedAt) === 'superseded';
+        this.#order.freshnessOf('warmup', mailboxId, settlement.askPlace) === 'superseded';
       const apiAheadMs = aheadMs(this.#rooms.fleet.account(this.#options.account));
       const context = { policy, words: this.#options.words, now, apiAheadMs, overtaken };
       const { mailbox: ended, changes } = afterSettlement(before, open, settlement, context);

@@ -47,7 +47,7 @@ function replacedOf(
 const listsUntilGone = 2;
 /**
  * A list that lost a larger share of this account's mailboxes, or all of them, is believed only after the loss lasted
- * for an hour. A loss of one mailbox is always believed.
+ * for an hour. A loss of one mailbox is believed at once, unless it was the only one.
  */
 const believableLossShare = 0.2;
 const believableLossCount = 1;

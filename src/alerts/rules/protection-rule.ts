@@ -42,19 +42,23 @@ function foundText({ by, at }: ByWhom, zone: string): string {
   return `${by === null ? 'Found at a start' : `Reloaded by ${by}`} on ${momentText(at, zone)}`;
 }
 
-function subjectOf(account: string, object: string | null): Subject {
+function protectionSubject(account: string, object: string | null): Subject {
   return accountSubject('protection_off', account, object);
 }
 
 function ended(account: string, object: string | null, title: string, accounts?: readonly string[]): Condition {
-  return condition(subjectOf(account, object), { active: false, firing: () => [title], ...(accounts && { accounts }) });
+  return condition(protectionSubject(account, object), {
+    active: false,
+    firing: () => [title],
+    ...(accounts && { accounts }),
+  });
 }
 
 // Enforcement that a reload or a restart switched off.
 
 export function enforcementSubject(scope: EnforcementScope): Subject {
-  if (scope.kind === 'everything') return subjectOf(noAccount, 'enforcement');
-  return subjectOf(scope.account, `enforcement ${scope.match}`);
+  if (scope.kind === 'everything') return protectionSubject(noAccount, 'enforcement');
+  return protectionSubject(scope.account, `enforcement ${scope.match}`);
 }
 
 /** `by` reloaded the configuration that switched enforcement off. */
@@ -105,7 +109,7 @@ export function accountRemoved(
   { command, zone }: ProtectionWords,
 ): Condition {
   const until = at + remindedForMs;
-  return condition(subjectOf(noAccount, `account ${account}`), {
+  return condition(protectionSubject(noAccount, `account ${account}`), {
     active: true,
     accounts: [account],
     firing: () => [
@@ -139,7 +143,7 @@ export function channelsRemoved(
   { channels, file, by, at }: ByWhom & { readonly channels: readonly string[]; readonly file: string },
   { command, zone }: ProtectionWords,
 ): Condition {
-  return condition(subjectOf(noAccount, 'channels'), {
+  return condition(protectionSubject(noAccount, 'channels'), {
     active: true,
     firing: () => [
       'no channel is left that can notify you',
@@ -171,7 +175,7 @@ export function messagesSilenced(
   const wide = silences
     .filter(({ match }) => coversEverything(match, accounts))
     .map(({ id, by, reason, from, until }) =>
-      condition(subjectOf(noAccount, `silence ${id}`), {
+      condition(protectionSubject(noAccount, `silence ${id}`), {
         active: true,
         since: from,
         firing: () => [
@@ -220,7 +224,7 @@ export function writesOffCondition(
   const mailbox = scope.kind === 'mailbox' && { mailboxId: scope.mailboxId, email: scope.email };
   const untilText = until === null ? null : momentText(until, timeZone);
   return condition(
-    { ...subjectOf(account, 'writes'), ...mailbox },
+    { ...protectionSubject(account, 'writes'), ...mailbox },
     {
       active: end === null,
       since,

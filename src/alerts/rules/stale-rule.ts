@@ -52,13 +52,13 @@ function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
   const lacks = lacksWarmup(mailbox) || (isStale && !isOld);
   const isOldDay = verdict?.answer.reason === 'stale_data';
   const found = standStillOf(mailbox, context.now);
-  const still = found === 'moves' || found === 'unknown' ? null : found;
+  const still = typeof found === 'string' ? null : found.since;
   const isJudgedNow = verdict?.at === context.now;
   const bad = isStale || isOld || isOldDay || still !== null;
   // Moments instead of ages: a text that changes every minute would be stored every minute.
   const moment = (at: EpochMs) => momentText(at, context.rules.timeZone);
   return condition(subjectOf('stale_data', mailbox, 'statistics'), {
-    active: bad ? true : isJudgedNow && found === 'moves' ? false : 'unknown',
+    active: bad ? true : isJudgedNow && found === 'none' ? false : 'unknown',
     firing: () =>
       lacks
         ? [
@@ -94,8 +94,8 @@ function staleData(mailbox: MailboxState, context: MailboxContext): Condition {
   });
 }
 
-/** Date of the last email if the counts stand still. */
-type StandStill = IsoDate | 'moves' | 'unknown';
+/** The date is that of the last email. Counts of a mailbox that is paused, or never sent, do not stand still. */
+type StandStill = { readonly since: IsoDate } | 'none' | 'unknown';
 
 /** Two changes of the status within this time mean that it toggles, as at night or at weekends. */
 const habitMs = 8 * dayMs;
@@ -104,23 +104,23 @@ const habitMs = 8 * dayMs;
 function standStillOf({ verdict, stats, warmup, memory, changes }: MailboxState, now: EpochMs): StandStill {
   const { run, action } = verdict?.answer ?? {};
   const toggles = changes.filter(({ what, at }) => what === 'warm-up' && now - at < habitMs).length > 1;
-  if (run === 'paused' || run === 'not_running') return toggles ? 'unknown' : 'moves';
+  if (run === 'paused' || run === 'not_running') return toggles ? 'unknown' : 'none';
   const rows = stats?.answer.rows;
   if (run !== 'running' || !rows) return 'unknown';
   let last: IsoDate | null = null;
   for (const { date, sent } of rows) {
     if (date !== null && sent !== null && sent > 0 && (last === null || date > last)) last = date;
   }
-  if (last === null) return action === 'hold' ? 'unknown' : 'moves';
+  if (last === null) return action === 'hold' ? 'unknown' : 'none';
   const newest = last;
   const known = rows.filter(({ date }) => date !== null && date <= newest);
   const weekdaysOnly = warmup?.answer.config.weekdaysOnly === true;
   const over = utcDate(now - dayMs - lastTimeZoneMs);
   const quietDays = (from: IsoDate) => countSendingDays([from, over], frozenSendingDays, { weekdaysOnly, known });
-  if (quietDays(addDays(last, 1)) < frozenSendingDays) return 'moves';
+  if (quietDays(addDays(last, 1)) < frozenSendingDays) return 'none';
   const evidence = memory?.evidence;
   const resumedOn = !toggles && evidence?.before === null && evidence.from > last ? evidence.from : null;
-  return resumedOn !== null && quietDays(resumedOn) < frozenSendingDays ? 'unknown' : last;
+  return resumedOn !== null && quietDays(resumedOn) < frozenSendingDays ? 'unknown' : { since: last };
 }
 
 const checks: Readonly<Record<MeasuredRoute, { readonly name: string; readonly unseen: string }>> = {

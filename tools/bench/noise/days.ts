@@ -175,9 +175,9 @@ async function carryOut({ fleet, recorder, clock }: Desk, one: SimulatedMailbox)
   const open = await recorder.opened(one.id, planned.id);
   if (!open) return false;
   one.change(open.targetMode);
-  const askedAt = recorder.asking();
+  const askPlace = recorder.asking();
   const observed = { at: clock.now(), answer: one.warmup() };
-  await recorder.settled(one.id, open.id, { kind: 'confirmed', observed, askedAt });
+  await recorder.settled(one.id, open.id, { kind: 'confirmed', observed, askPlace });
   return true;
 }
 

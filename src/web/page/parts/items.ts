@@ -1,4 +1,4 @@
-// List entry of an action of Warmwarden: action, mailbox, outcome, and reason.
+// List entries of the pages: actions, messages to channels, alerts.
 
 import { html } from 'hono/html';
 import { type KnownFleet, silenceOf } from '../../../alerts/routing.ts';
