@@ -454,11 +454,6 @@ export const configSchema = section({
   metrics: keyed(
     section({
       mailboxLabel: keyed(oneOf(['email', 'id']), 'email', 'The value of the label mailbox.'),
-      seriesLimit: keyed(
-        whole(1_000, 100_000_000),
-        5_000_000,
-        'The maximum number of mailbox series. A mailbox has about 50.',
-      ),
     }),
     {},
     'What GET /metrics shows.',

@@ -11,7 +11,6 @@ export interface MetricsSettings {
   readonly policyOf: (mailbox: MailboxState) => Pick<Policy, 'nearLimitPpm' | 'enforce'>;
   readonly tagsOf: (mailbox: MailboxState) => readonly string[];
   readonly mailboxLabel: 'email' | 'id';
-  readonly seriesLimit: number;
   /** True if Warmwarden acts on breaches of this account, unless its mailboxes override that. */
   readonly enforcing: (account: string) => boolean;
 }
@@ -20,11 +19,6 @@ export interface AccountCounts {
   readonly states: Map<GuardState, number>;
   acts: number;
   watches: number;
-}
-
-export interface MailboxCounts {
-  readonly counts: ReadonlyMap<string, AccountCounts>;
-  readonly omitted: number;
 }
 
 export interface DaemonFacts {
@@ -42,7 +36,7 @@ const none: AccountCounts = { states: new Map(), acts: 0, watches: 0 };
 
 export function fleetFamilies(
   fleet: Fleet,
-  { counts, omitted }: MailboxCounts,
+  counts: ReadonlyMap<string, AccountCounts>,
   daemon: DaemonFacts,
 ): readonly Family[] {
   const { settings, now } = daemon;
@@ -60,11 +54,6 @@ export function fleetFamilies(
   const countsOf = ({ name }: AccountState) => counts.get(name) ?? none;
   return [
     mailboxCounts(fleet, counts),
-    one(
-      'mailboxes_omitted',
-      'Number of mailboxes whose series metrics.series_limit leaves out; Warmwarden still watches them.',
-      omitted,
-    ),
     each(
       'guard_enforcing',
       '1 when Warmwarden acts on breaches of mailboxes of the account, 0 when it only decides and alerts.',
@@ -176,7 +165,7 @@ export function fleetFamilies(
 }
 
 /** The count of an account is unknown, not 0, before its first complete list. */
-function mailboxCounts(fleet: Fleet, counts: MailboxCounts['counts']): Family {
+function mailboxCounts(fleet: Fleet, counts: ReadonlyMap<string, AccountCounts>): Family {
   const listed = [...fleet.accounts()].filter((account) => account.listed || fleet.mailboxCount(account.name) > 0);
   const unread = fleet.unreadAccounts();
   const samples = listed.flatMap(({ name: account }) => {

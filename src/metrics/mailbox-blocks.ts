@@ -7,8 +7,8 @@ import { type EpochMs, utcDate } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { type Clock, createPacer } from '../world/world.ts';
 import { headText, labelText, numberText } from './exposition.ts';
-import type { AccountCounts, MailboxCounts, MetricsSettings } from './fleet-series.ts';
-import { infoGauge, infoLabels, mailboxGauges, mailboxValues, maxSeriesOfMailbox, tagGauge } from './mailbox-series.ts';
+import type { AccountCounts, MetricsSettings } from './fleet-series.ts';
+import { infoGauge, infoLabels, mailboxGauges, mailboxValues, tagGauge } from './mailbox-series.ts';
 import { type Piece, pieceOf } from './scrape-answer.ts';
 
 const sliceMs = 2;
@@ -43,7 +43,7 @@ interface Block {
   readonly pieces: (Piece | null)[];
 }
 
-export class MailboxBlocks implements MailboxCounts {
+export class MailboxBlocks {
   readonly #fleet: Fleet;
   readonly #clock: Clock;
   #settings: MetricsSettings;
@@ -51,7 +51,6 @@ export class MailboxBlocks implements MailboxCounts {
   /** Day of the blocks: daily rows too far in the future do not count, so the next day may give other values. */
   #day = '';
   counts: ReadonlyMap<string, AccountCounts> = new Map();
-  omitted = 0;
 
   constructor(fleet: Fleet, clock: Clock, settings: MetricsSettings) {
     this.#fleet = fleet;
@@ -73,16 +72,12 @@ export class MailboxBlocks implements MailboxCounts {
     // A reload may replace the settings and the blocks meanwhile: they hold from the next scrape on.
     const [blocks, settings] = [this.#blocks, this.#settings];
     const rows = await this.#rows(blocks, settings, now);
-    const mostTags = rows.reduce((most, { tags }) => Math.max(most, tags.length), 0);
-    const limit = Math.floor(settings.seriesLimit / (maxSeriesOfMailbox + mostTags));
-    this.omitted = Math.max(0, rows.length - limit);
     const pacer = createPacer(sliceMs);
-    const shown = rows.slice(0, limit);
-    blocks.length = Math.ceil(shown.length / blockSize);
+    blocks.length = Math.ceil(rows.length / blockSize);
     for (let index = 0; index < blocks.length; index += 1) {
       const block = blocks[index] ?? { rows: [], pieces: [] };
       blocks[index] = block;
-      const next = shown.slice(index * blockSize, (index + 1) * blockSize);
+      const next = rows.slice(index * blockSize, (index + 1) * blockSize);
       for (const column of columns) {
         if (next.length === block.rows.length && next.every((row, at) => isSame(row, block.rows[at], column))) continue;
         const text = next.map((row) => linesOf(row, column)).join('');

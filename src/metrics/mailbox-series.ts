@@ -236,9 +236,6 @@ export const mailboxGauges: readonly MailboxGauge[] = [
 
 const valuesOfSeries = mailboxGauges.flatMap(({ series }) => series.map(({ value }) => value));
 
-/** Series of a mailbox without tags: each tag is one more. */
-export const maxSeriesOfMailbox = valuesOfSeries.length;
-
 /**
  * Values are in the order of the gauges; NaN gives no sample. `now` is only good for the day: they are asked for again
  * when the mailbox has changed, so a value that grows with time would not move.

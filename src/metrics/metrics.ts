@@ -38,7 +38,7 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
     async expose(request) {
       const blocks = await scrapes();
       const daemon = { settings: inForce, settingsAt, isRefused, version, ready: request.ready };
-      const families = fleetFamilies(fleet, mailboxes, {
+      const families = fleetFamilies(fleet, mailboxes.counts, {
         ...daemon,
         linesDropped: droppedLines(log),
         now: clock.now(),

@@ -7,7 +7,6 @@ import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { type Family, familyText } from '../../src/metrics/exposition.ts';
 import { MailboxBlocks } from '../../src/metrics/mailbox-blocks.ts';
-import { mailboxValues, maxSeriesOfMailbox } from '../../src/metrics/mailbox-series.ts';
 import { type Answer, answerOf, type Piece } from '../../src/metrics/scrape-answer.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { exampleFleet, fleetOf, mailbox, now, verdict } from '../web/example-fleet.ts';
@@ -143,29 +142,6 @@ test('a day later the same answer is read again: a row is no longer too far ahea
   const before = await spam();
   await world.clock.advance(24 * 3_600_000);
   expect(Number(await spam())).toBeGreaterThan(Number(before));
-});
-
-describe('the series limit', () => {
-  test('keeps whole mailboxes, those known longest, and says how many it leaves out', async () => {
-    const fleet = fleetOf(30);
-    const metrics = metricsOf(fleet, stillWorld(), { seriesLimit: 25 * maxSeriesOfMailbox });
-    for (let scrape = 0; scrape < 2; scrape += 1) {
-      const text = await textOf(metrics);
-      expect(mailboxesIn(text)).toBe(25);
-      expect(text).toContain('mailbox="box24@acme.example"');
-      expect(text).not.toContain('mailbox="box25@acme.example"');
-      expect(text).toContain('\nwarmwarden_mailboxes_omitted 5\n');
-    }
-    for (let n = 0; n < 5; n += 1) fleet.removeMailbox('acme', `m${n}`);
-    const whole = await textOf(metrics);
-    expect(mailboxesIn(whole)).toBe(25);
-    expect(whole).toContain('\nwarmwarden_mailboxes_omitted 0\n');
-  });
-
-  test('counts what a mailbox has of which everything is known', () => {
-    const values = mailboxValues(mailbox('m1', 'a@acme.example'), 'ok', now);
-    expect(values.filter((value) => !Number.isNaN(value))).toHaveLength(maxSeriesOfMailbox);
-  });
 });
 
 const blocksOf = (fleet: Fleet) => new MailboxBlocks(fleet, movedClock(now), metricsSettings);

@@ -19,7 +19,6 @@ import { explain, now } from './example-fleet.ts';
 export const metricsSettings: MetricsSettings = {
   policyOf: () => defaultPolicy,
   mailboxLabel: 'email',
-  seriesLimit: 1_000_000,
   enforcing: () => true,
   tagsOf: () => [],
 };

@@ -31,7 +31,6 @@ async function ours(): Promise<Side> {
   const settings = {
     policyOf: () => defaultPolicy,
     mailboxLabel: 'email',
-    seriesLimit: 100_000_000,
     enforcing: () => true,
     tagsOf: () => [],
   } as const;
