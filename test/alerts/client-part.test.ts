@@ -1,4 +1,5 @@
-// What a client's channel reads of an alert that concerns others, too: its own part, a count of the rest, and no name.
+// What a client's channel reads of an alert that concerns others, too: its own part, a count of the rest, and no name. What switched
+// protection off: test/scenario/clients.test.ts.
 import { expect, test } from 'vitest';
 import { alertFor, messageFor } from '../../src/alerts/client-part.ts';
 import { messageOf } from '../../src/alerts/grouping.ts';
@@ -6,14 +7,7 @@ import { withTags } from '../../src/alerts/notifications.ts';
 import { type AlertRoute, audienceIn, audienceOf, channelsFor } from '../../src/alerts/routing.ts';
 import { accountConditions, mailboxListShort } from '../../src/alerts/rules/account-rules.ts';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
-import {
-  accountRemoved,
-  channelsRemoved,
-  enforcementOff,
-  writesOffCondition,
-} from '../../src/alerts/rules/protection-rule.ts';
 import { type Alert, fingerprintOf } from '../../src/core/alert.ts';
-import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { domainOf } from '../../src/core/mailbox.ts';
@@ -146,30 +140,6 @@ test('the end of a hold is the same alert as its beginning, without names of oth
   expect(JSON.stringify(shown)).not.toMatch(/beta|gamma/);
 });
 
-const by = { by: 'jo of beta', at: start };
-const off = (scope: Parameters<typeof writesOffCondition>[0]['scope']) =>
-  alertOf(
-    writesOffCondition({ scope, since: start, until: null, by: 'jo', reason: 'the list of beta is bad' }, null, {
-      command: 'warmwarden',
-      rules: defaultRuleSettings,
-    }),
-  );
-const everybody = [
-  off({ kind: 'everything' }),
-  alertOf(enforcementOff({ kind: 'everything' }, by, words)),
-  alertOf(channelsRemoved({ channels: ['beta'], file: 'config.yaml', ...by }, words)),
-];
-const ofBeta = [
-  off({ kind: 'account', account: 'beta' }),
-  off({ kind: 'mailbox', account: 'beta', mailboxId: 'beta-0', email: 'bob0@beta.example' }),
-  alertOf(enforcementOff({ kind: 'override', account: 'beta', match: '*' }, by, words)),
-  alertOf(accountRemoved({ account: 'beta', mailboxes: 4, ...by }, words)),
-  sampleAlert(1, { account: 'beta', email: 'bob0@beta.example', mailboxId: 'beta-0', severity: 'critical' }),
-];
-const channels = ['alpha', 'beta', 'ops'].map((name) => ({ name, type: 'webhook' }));
-const toldOf = (alert: Alert, names = channels) =>
-  channelsFor(alert, { routes, channels: names, fleet: context.fleet, now: start });
-
 /** All clients in one account, told apart by the tags of its overrides. */
 const agency = new Fleet();
 agency.putAccount(account('agency'));
@@ -243,21 +213,6 @@ test("a client's channel by provider names the mailboxes of that provider alone"
   if (one) fleet.putMailbox({ ...one, entry: { ...one.entry, answer: { ...one.entry.answer, provider: 'google' } } });
   const audience = audienceOf('g', [{ match: { provider: ['google'] }, channels: ['g'] }], fleet);
   expect([audience.isClient(), ...[...fleet.mailboxes()].map(audience.sees)]).toEqual([true, true, false]);
-});
-
-test.each(everybody)('$facts.title: everybody is told, a client without who and why', (alert) => {
-  expect(toldOf(alert)).toEqual(['alpha', 'beta', 'ops']);
-  expect(JSON.stringify(alertFor('alpha', alert, context))).not.toMatch(/beta|jo/);
-  expect(alertFor('alpha', alert, context).facts.title).toBe(alert.facts.title);
-});
-
-test.each(ofBeta)('$facts.title: another client is told only if nobody else is, and without names', (alert) => {
-  expect(toldOf(alert)).not.toContain('alpha');
-  expect(toldOf(alert, channels.slice(0, 1))).toEqual(['alpha']);
-  const message = messageOf(`${alert.account}|${alert.rule}`, [{ kind: 'firing', at: start, alert }], start);
-  const shown = message && messageFor('alpha', message, context);
-  expect(JSON.stringify(shown)).not.toMatch(/beta|jo/);
-  expect(shown?.transitions[0]?.alert.facts.sentences[0]).toBe('It is about others, and no other channel takes it.');
 });
 
 test('a channel whose routes name every account is told of everything', () => {

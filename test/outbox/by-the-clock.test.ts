@@ -58,29 +58,24 @@ test('stops when the outbox is stuck, and goes on when its messages got through'
   expect(rig.logged.filter((line) => line.includes('The heartbeat'))).toHaveLength(2);
 });
 
-test.each<[string, string, (rig: Rig) => void, (rig: Rig) => void]>([
-  [
-    'the store is failing',
-    'disk full',
-    ({ store }) => Object.assign(store, { broken: new Error('disk full') }),
-    ({ store }) => Object.assign(store, { broken: null }),
-  ],
-  [
-    'an account is starting',
-    'account acme is starting',
-    ({ fleet }) => fleet.putGuarding([{ account: 'acme', startingSince: start }]),
-    ({ fleet }) => fleet.putGuarding([{ account: 'acme', startingSince: null }]),
-  ],
-])('stops while %s, and goes on afterwards', async (_, said, begin, end) => {
+const breakStore = ({ store }: Rig, is: boolean) =>
+  Object.assign(store, { broken: is ? new Error('disk full') : null });
+const startAccount = ({ fleet }: Rig, is: boolean) =>
+  fleet.putGuarding([{ account: 'acme', startingSince: is ? start : null }]);
+
+test.each([
+  ['the store is failing', 'disk full', breakStore],
+  ['an account is starting', 'account acme is starting', startAccount],
+])('stops while %s, and goes on afterwards', async (_, said, trouble) => {
   await using switchOf = await startReceiver();
   await using rig = beating(switchOf);
   await minutes(rig, 5);
   const beats = switchOf.received.length;
-  begin(rig);
+  trouble(rig, true);
   await minutes(rig, 5);
   expect(switchOf.received).toHaveLength(beats);
   expect(rig.logged.join()).toContain(said);
-  end(rig);
+  trouble(rig, false);
   await minutes(rig, 5);
   expect(switchOf.received.length).toBeGreaterThan(beats);
 });
@@ -164,29 +159,21 @@ const day = (date: string, sent: number | null, bounced = 0): StatsRow => ({
   ...{ spamLanded: null, inboxRatePercent: null, bounceRatePercent: null, healthScore: null },
 });
 const whole = [day('2026-03-12', 900), day('2026-03-19', 30, 1), day('2026-03-20', 10)];
+const ofWeek = '40 emails since 13 March, of which 1 bounced: 2.5%.';
 const partly = '1 mailbox is known only in part.';
+const uncounted = '1 mailbox has no readable statistics and is not counted.';
 
 test.each<[string, readonly StatsRow[] | null, number, string]>([
-  ['read just now', whole, 0, '40 emails since 13 March, of which 1 bounced: 2.5%.'],
-  ['a day in two rows', [...whole, day('2026-03-19', 28, 1)], 0, '40 emails since 13 March, of which 1 bounced: 2.5%.'],
-  [
-    'read four days ago',
-    [day('2026-03-14', 5)],
-    4 * dayMs,
-    `5 emails since 13 March, of which 0 bounced: 0%. ${partly}`,
-  ],
-  [
-    'a day without its count',
-    [...whole, day('2026-03-18', null)],
-    0,
-    `40 emails since 13 March, of which 1 bounced: 2.5%. ${partly}`,
-  ],
-  ['a day in the future', [...whole, day('2026-03-25', 70)], 0, '40 emails since 13 March, of which 1 bounced: 2.5%.'],
-  ['read before', [day('2026-03-12', 900)], 8 * dayMs, '1 mailbox has no readable statistics and is not counted.'],
-  ['unreadable', null, 0, '1 mailbox has no readable statistics and is not counted.'],
-])('the emails of a week: %s', (_name, rows, agoMs, said) => {
+  ['read just now', whole, 0, ofWeek],
+  ['a day in two rows', [...whole, day('2026-03-19', 28, 1)], 0, ofWeek],
+  ['read four days ago', [day('2026-03-14', 5)], 4, `5 emails since 13 March, of which 0 bounced: 0%. ${partly}`],
+  ['a day without its count', [...whole, day('2026-03-18', null)], 0, `${ofWeek} ${partly}`],
+  ['a day in the future', [...whole, day('2026-03-25', 70)], 0, ofWeek],
+  ['read before', [day('2026-03-12', 900)], 8, uncounted],
+  ['unreadable', null, 0, uncounted],
+])('the emails of a week: %s', (_name, rows, daysAgo, said) => {
   const fleet = new Fleet();
-  fleet.putMailbox(sampleMailbox({ stats: { at: start - agoMs, answer: { rows } } }));
+  fleet.putMailbox(sampleMailbox({ stats: { at: start - daysAgo * dayMs, answer: { rows } } }));
   const reader = { channel: 'ops', match: {}, routes: [], fleet, command: 'warmwarden', zone: 'UTC', now: start };
   const { sections } = digestOf({ actions: [], undelivered: [] }, reader, { since: start - 7 * dayMs, now: start });
   expect(sections[0]?.lines[1]).toBe(said);

@@ -176,24 +176,6 @@ async function bothAct(at: Rig) {
   await at.run(10 * minuteMs);
 }
 
-test("a channel for one account reads of that account's mailboxes only", async () => {
-  const mailboxes = [...agency(), ...agency('other')];
-  const routes = [
-    { match: { account: ['acme'] }, channels: ['acme'] },
-    { match: {}, channels: ['ops'] },
-  ];
-  const at = collectorRig({ mailboxes, names: ['acme', 'ops'], settings: { routes } });
-  await bothAct(at);
-  const seen = ofIncidents(at).map((one) => [one.channel, one.message.incident?.memberCount]);
-  expect(seen).toEqual([
-    ['acme', 4],
-    ['ops', 8],
-  ]);
-  const [acme] = ofIncidents(at);
-  expect(JSON.stringify(acme?.message)).not.toContain('other/');
-  expect(acme?.message.transitions.every(({ alert }) => alert.account === 'acme')).toBe(true);
-});
-
 test.each([
   ['accounts', (client: string) => ({ account: [client] }), ['acme', 'other']],
   ['domains', (client: string) => ({ domain: [client === 'acme' ? 'g0.example' : 'g1.example'] }), ['acme', 'acme']],

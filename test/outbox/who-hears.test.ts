@@ -88,21 +88,6 @@ test.each<readonly [string, AlertMatch, boolean]>([
   ).toBe(all);
 });
 
-test('what keeps an Alertmanager up to date names no other client either', async () => {
-  await using at = await stage(settings, {}, (url, clock) => [alertmanagerChannel({ name: 'hook', url }, clock)]);
-  const stop = sampleAlert(1, { rule: 'protection_off', object: 'writes', account: '', mailboxId: null, email: null });
-  const alert = {
-    ...stop,
-    facts: { ...stop.facts, sentences: ['Switched off by jo: the list of beta.', 'All stays.'] },
-  };
-  at.rig.fleet.putAlert(alert);
-  at.rig.commit(firing(alert));
-  await at.rig.clock.advance(5 * minuteMs);
-  const bodies = at.receiver.received.map(({ body }) => body);
-  expect(bodies.length).toBeGreaterThan(2);
-  for (const body of bodies) expect(body).toMatch(/^(?!.*beta).*All stays/);
-});
-
 /** The breaker of one API, which holds mailboxes of these accounts. */
 function held(accounts: readonly string[], held: number): Alert {
   const alert = sampleAlert(1, {

@@ -37,26 +37,15 @@ const fireAndAct = (rig: Rig, at = start) => {
   rig.commit(acted(2, at));
 };
 
-test.each<[string, (rig: Rig) => void, number, { waiting: number; rules: string; messages: number }]>([
+const actLate = (rig: Rig) => fireAndAct(rig, start - 3 * dayMs);
+const actAhead = (rig: Rig) => rig.commit(acted(2, start + hourMs));
+const comeAndGo = (rig: Rig) => rig.commit(firing(sampleAlert(1)), resolved(sampleAlert(1)));
+
+test.each([
   ['what fires, and what was done', fireAndAct, hourMs, { waiting: 2, rules: 'guard_acted stale_data', messages: 2 }],
-  [
-    'no acts of three days ago',
-    (rig) => fireAndAct(rig, start - 3 * dayMs),
-    hourMs,
-    { waiting: 1, rules: 'stale_data', messages: 1 },
-  ],
-  [
-    'acts, when the clock was set back behind them',
-    (rig) => rig.commit(acted(2, start + hourMs)),
-    2 * minuteMs,
-    { waiting: 1, rules: 'guard_acted', messages: 1 },
-  ],
-  [
-    'nothing that began and ended meanwhile',
-    (rig) => rig.commit(firing(sampleAlert(1)), resolved(sampleAlert(1))),
-    hourMs,
-    { waiting: 0, rules: '', messages: 0 },
-  ],
+  ['no acts of three days ago', actLate, hourMs, { waiting: 1, rules: 'stale_data', messages: 1 }],
+  ['acts before a clock was set back', actAhead, 2 * minuteMs, { waiting: 1, rules: 'guard_acted', messages: 1 }],
+  ['nothing that began and ended meanwhile', comeAndGo, hourMs, { waiting: 0, rules: '', messages: 0 }],
 ])('the first channel that comes is told of %s', async (_, begin, waitMs, expected) => {
   expect(await toldAfter(begin, waitMs)).toEqual(expected);
 });
