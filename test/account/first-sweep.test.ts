@@ -120,13 +120,6 @@ test('who arrives meanwhile is read with the rest, who leaves is not waited for,
   expect(at.fleet.sweep('acme')).toMatchObject({ mailboxes: 3, read: 1 });
 });
 
-test('when all were read, it says that second looks are waited for', async () => {
-  const progress = { account: 'acme', since: start, mailboxes: 12, read: 12, doneAt: start + minuteMs };
-  expect(sweepText(progress, { now: start, zone: 'UTC' })).toBe(
-    'First sweep of acme: all 12 mailboxes read, second readings done in about 1 min (10:03 UTC)',
-  );
-});
-
 test.each([
   { mailboxes: 40, limit: 100 },
   { mailboxes: 120, limit: 100 },

@@ -76,12 +76,6 @@ describe('the cause of mailboxes that bounce at the same time', () => {
   ])('%s', (_, pool, expected) => {
     expect(causes(pool)).toEqual(expected.map((cause) => (cause.includes(',') ? cause : `${cause}, ${kind}`)));
   });
-
-  test('one mailbox, or two, are no incident', () => {
-    expect(causes(many(1, atGoogle(1)))).toEqual([]);
-    expect(causes(many(2, ofX('google')))).toEqual([]);
-    expect(causes(many(4, (index) => ({ domain: `d${index}.example`, provider: `p${index}` })))).toEqual([]);
-  });
 });
 
 function renamed(one: Affected): Affected {

@@ -43,20 +43,6 @@ function mostInAMinute(starts: readonly number[]): number {
   return Math.max(...starts.map((end) => starts.filter((one) => one > end - 60_000 + roundedBy && one <= end).length));
 }
 
-test('the headroom is left to others, and one request a minute is always allowed', () => {
-  expect([budgetOf(100), budgetOf(500), budgetOf(100, 0), budgetOf(1)].map((one) => one.allowedPerMinute)).toEqual([
-    90, 450, 100, 1,
-  ]);
-});
-
-test('requests are evenly spaced, also after an idle hour: there is no burst', () => {
-  const budget = budgetOf(100, 0);
-  expect(greedy(budget, [0, 0, 0])).toEqual([0, 600, 1_200]);
-  expect(budget.nextStartAt(3_600_000)).toBe(3_600_000);
-  budget.started(3_600_000, 'stats');
-  expect(budget.nextStartAt(3_600_000)).toBe(3_600_600);
-});
-
 test('never more than allowed in any minute, whatever the pauses', () => {
   const limits = fc.record({
     requestsPerMinute: fc.integer({ min: 1, max: 300 }),
@@ -143,24 +129,6 @@ test('a 429 stops everything until its Retry-After, and a shorter one later does
   expect(budget.nextStartAt(2_000)).toBe(31_000);
   budget.throttled('stats', 1_000, 2_000, half);
   expect(budget.nextStartAt(3_000)).toBe(31_000);
-});
-
-test('a first 429 stops everything for a minute, one to a second kind for as long as it says, one of the same kind that kind alone', () => {
-  const budget = budgetOf(100, 0);
-  const stoppedFor = (kind: RequestKind, at: number) => {
-    budget.started(at - 100, kind);
-    budget.throttled(kind, 15 * minuteMs, at, half);
-    return [budget.nextStartAt(at) - at, budget.opensAt(kind) - at].map((ms) => Math.max(0, Math.round(ms / minuteMs)));
-  };
-  expect(stoppedFor('dns', 1_000)).toEqual([1, 15]);
-  const later = 20 * minuteMs;
-  expect([stoppedFor('dns', later), budget.throttle.refusesAll]).toEqual([[0, 15], false]);
-  expect([stoppedFor('stats', later + 1_000), budget.throttle.refusesAll]).toEqual([[15, 15], true]);
-  say(budget, 'warmup', null, { at: 40 * minuteMs });
-  expect(budget.throttle.refusesAll).toBe(false);
-  expect(stoppedFor('stats', 41 * minuteMs)).toEqual([0, 15]);
-  say(budget, 'stats', null, { at: 60 * minuteMs });
-  expect(stoppedFor('stats', 61 * minuteMs)).toEqual([1, 15]);
 });
 
 /** An answer to a request with the key, or to health. */

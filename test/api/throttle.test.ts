@@ -34,11 +34,6 @@ test('each 429 takes a quarter, down to a quarter, and 15 quiet minutes give all
   expect([throttle.share(20 * minute), throttle.share(21 * minute)]).toEqual([0.25, 1]);
 });
 
-test('429s are remembered for an hour', () => {
-  const throttle = throttledAt(0, 10, 50);
-  expect([50, 61, 71, 111].map((at) => throttle.throttledAt(at * minute).length)).toEqual([3, 2, 1, 0]);
-});
-
 test('429s that were under way when the first one came count as one', () => {
   const budget = new Budget({ requestsPerMinute: 100, headroomPpm: 0 });
   for (const at of [0, 20, 40]) budget.throttled('stats', 5_000, at, half);

@@ -88,10 +88,6 @@ const place = new ConfigFolder();
 const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
 const settingsOf = (rules: object) => place.accept(JSON.stringify({ accounts, alerts: { rules } })).config.alerts.rules;
 
-test('a file that says nothing of rules has the defaults', () => {
-  expect(settingsOf({})).toMatchObject(defaultRuleSettings);
-});
-
 test('a rule is switched off, made milder, made to wait, and given other thresholds; the rest stays', () => {
   const settings = settingsOf({
     contested: { enabled: false },

@@ -49,13 +49,6 @@ test('an entry that says anything else is a change', () => {
   }
 });
 
-test('who is new arrives, unless the configuration leaves it out', () => {
-  const fleet = fleetOf(1);
-  const [added, other] = [arrivedMailbox('new'), arrivedMailbox('not ours')];
-  const { arrived } = roster(fleet)(now + 5, entriesOf([...fleet, added, other]));
-  expect(arrived).toEqual([{ ...added, firstSeenAt: now + 5, entry: { at: now + 5, answer: added.entry.answer } }]);
-});
-
 test.each([
   [{ status: 'paused' }, ['stats', 'mailbox']],
   [{ healthScore: 80 }, ['stats']],
