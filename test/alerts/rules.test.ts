@@ -1,14 +1,11 @@
 // What each answer says: which rule speaks, when it is sure, and what a person reads at 3 a.m.
 import { expect, test } from 'vitest';
 import type { MailboxContext } from '../../src/alerts/condition.ts';
-import { accountConditions } from '../../src/alerts/rules/account-rules.ts';
 import { actedEvent, actionFailedCondition } from '../../src/alerts/rules/action-rules.ts';
 import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
-import type { AccountState } from '../../src/core/mailbox.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
-import { account } from '../web/example-fleet.ts';
 import {
   alertBook,
   breach,
@@ -173,16 +170,6 @@ test('dns_failing is per domain and twice; inconclusive neither fires nor resolv
   expect(condition.subject).toMatchObject({ account: 'acme', mailboxId: null, object: 'acme.example' });
   expect(active('dns_failing', 'dns', withDns({ spf: true, dkim: null }))).toBe('unknown');
   expect(active('dns_failing', 'dns', withDns({ spf: true, dkim: true }))).toBe(false);
-});
-
-test('not_guarded counts from the first failure, for three minutes; before any answer nothing is known', () => {
-  const { forecast, ...known } = account('acme');
-  const fresh = { ...known, forecast, lastSuccessAt: null, failingSince: null, lastFailure: null };
-  const of = (change: Partial<AccountState>) => accountConditions({ ...fresh, ...change }, start, 'UTC')[0];
-  expect(of({})?.active).toBe('unknown');
-  const since = start - minuteMs;
-  expect(of({ failingSince: since })).toMatchObject({ active: true, since, forMs: 3 * minuteMs, severity: 'critical' });
-  expect(of({ lastSuccessAt: start })?.active).toBe(false);
 });
 
 test("times are those of the configured zone, which is named; dates of the evidence stay the API's", () => {

@@ -32,9 +32,6 @@ const calm = { excess: null, week: () => ({ ...week, isWithinLimits: true }) };
 
 describe('shared_bounces of a domain', () => {
   test.each<[string, Partial<DomainFinding>, boolean | 'unknown']>([
-    ['an excess', {}, true],
-    ['an excess while one is unknown', { unknown: 1 }, true],
-    ['an excess while one was not read yet', { pending: 1 }, 'unknown'],
     ['nothing that is counted', { counted: 0, unknown: 5 }, 'unknown'],
     ['neither an excess nor a calm week', { excess: null }, 'unknown'],
     ['a calm week', calm, false],
