@@ -20,9 +20,9 @@ import { Agenda, Cadence } from './agenda.ts';
 import { FirstSweep } from './first-sweep.ts';
 import { Poller, type WatchRooms } from './poller.ts';
 import type { GuardedAccount } from './record/guarded-account.ts';
-import { mustWait } from './record/guards.ts';
 import { type PersonsChange, planForPerson } from './record/persons.ts';
 import { Recorder } from './record/recorder.ts';
+import { mustWait } from './record/rivals.ts';
 
 /** Interval of the checks that depend on time alone: `for`, staleness, the state of the account. */
 const timeTickMs = 30 * secondMs;

@@ -43,7 +43,7 @@ export class SaidLimits {
     this.#compare(now);
   }
 
-  /** Highest limit in recent answers to two kinds with the key. A success without the header counts as the plan's. */
+  /** Highest limit on which recent answers to two kinds agree, at most the plan's. A success without the header counts as the plan's. */
   get ofKey(): number {
     return this.#ofKey;
   }

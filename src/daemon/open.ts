@@ -2,7 +2,7 @@
 // store opens, a process that stands by answers here.
 import { hostname } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import { alertsOfMoves } from '../account/record/guards.ts';
+import { alertsOfMoves } from '../account/record/rivals.ts';
 import type { Config } from '../config/config.ts';
 import { LiveConfig, policyOf } from '../config/mailbox-rules.ts';
 import { noAccount } from '../core/alert.ts';

@@ -139,7 +139,7 @@ export class Actor {
     const lookedAt = clock.monotonic();
     await this.#rooms.lane.actionSlot(signal, 'post');
     // A condition that no longer holds is checked again. That costs this slot.
-    if (signal.aborted || this.#wrappingUp || !this.#requests.isSeasonable(action, lookedAt)) return;
+    if (signal.aborted || this.#wrappingUp || !this.#requests.mayStillSend(action, lookedAt)) return;
     const sending = this.#carryOut(action, signal).finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);
     await sending;

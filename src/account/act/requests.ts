@@ -103,7 +103,7 @@ export class ActionRequests {
    * `lookedAt`: monotonic milliseconds. The slot of the budget may come long after the look, for example after a 429:
    * by then the look may be old, or another answer may have changed the verdict.
    */
-  isSeasonable(action: Action, lookedAt: number): boolean {
+  mayStillSend(action: Action, lookedAt: number): boolean {
     const age = this.#rooms.world.clock.monotonic() - lookedAt;
     return age <= lookKeepsMs && this.isCurrent(action) && !this.isLate(action) && this.#standsAsSeen(action);
   }
@@ -167,12 +167,14 @@ export class ActionRequests {
     return api.write(mailboxId, kind === 'resume' ? 'resume' : 'pause', mayPost);
   }
 
-  /** The first answered look decides with `no`. Returns null if the daemon stops or the action has ended. */
+  /**
+   * With `refusal`, the first answered look settles: confirmed, or else `refusal`. Returns null if the daemon stops or the action has ended.
+   */
   async readBack(
     open: OpenAction,
     otherwise: string,
     signal: AbortSignal,
-    no: Unsuccessful | null = null,
+    refusal: Unsuccessful | null = null,
   ): Promise<Settlement | null> {
     const { api, lane, recorder, world } = this.#rooms;
     for (const wait of readBackWaitsMs) {
@@ -186,7 +188,7 @@ export class ActionRequests {
         return { kind: 'confirmed', observed: look.value, askPlace };
       }
       if (!this.isCurrent(open)) return null;
-      if (look.ok && no) return no;
+      if (look.ok && refusal) return refusal;
     }
     return { kind: 'unconfirmed', detail: otherwise };
   }

@@ -52,8 +52,9 @@ interface PendingMailbox {
   readonly account: string;
   readonly id: string;
   readonly routes: Set<StoredRoute>;
+  /** True if the row of the mailbox is to be written. */
   remembers: boolean;
-  /** True if the store refused the row: it is written with the next answer that is. */
+  /** True if the store refused this row alone: the next commit of the mailbox writes it. */
   isOwed: boolean;
   /** Newest verdict of the current span. It is written with the next row of the mailbox. */
   decision: DecisionRecord | null;

@@ -38,10 +38,10 @@ import type { Policy } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { heldCondition } from './breakers.ts';
 import { asFound, type RecorderOptions, type RecorderRooms } from './guarded-account.ts';
-import { alertsWithout } from './guards.ts';
 import { isNearOrOver, outsideChanges, stoppedTogether } from './outside-changes.ts';
 import { isActive } from './plan.ts';
 import { pooledAlerts } from './pooled-alerts.ts';
+import { alertsWithout } from './rivals.ts';
 import { missedMailboxes, noLongerMissed, type RosterChanges, reportedMissing, unlistedNames } from './roster.ts';
 
 export interface Happening {

@@ -21,10 +21,10 @@ import { isMoving, nothingMoved } from '../commit/group-commit.ts';
 import { AccountAlerts, type ListFindings } from './account-alerts.ts';
 import { type AnswerContext, afterAnswer, afterSettlement } from './after-answer.ts';
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
-import { alertsMoved, type Rival, rivalOf } from './guards.ts';
 import { AnswerOrder, type AskPlace, type Observation } from './observe.ts';
 import { withDisplaced } from './persons.ts';
 import { actionId, isActive, isOutcome, mayNotWrite, type Settlement } from './plan.ts';
+import { alertsMoved, type Rival, rivalOf } from './rivals.ts';
 import { compareRoster, type RosterChanges, runningIn, withHistory } from './roster.ts';
 
 type ListMove = AccountMove & { readonly ids: readonly string[] };
@@ -48,7 +48,7 @@ export class Recorder {
     this.#alerts = new AccountAlerts(rooms, options, (id) => this.hasRead(id, 'stats') && this.hasRead(id, 'warmup'));
   }
 
-  /** Returns `otherwise` if the account's loop has ended by then. The outcome of a POST is recorded in any case. */
+  /** Returns `otherwise` if the account's loop has ended by then. `settled()` and `dropPlanned()` record in any case. */
   #inTurn<Value, Otherwise>(otherwise: Otherwise, work: () => Promise<Value>): Promise<Value | Otherwise> {
     return this.#rooms.turns.take(async () => (this.#options.ended() ? otherwise : work()));
   }

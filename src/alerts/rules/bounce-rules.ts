@@ -26,8 +26,8 @@ import {
 import { isTooFew } from '../grouping.ts';
 import { contestAdvice } from './mailbox-rules.ts';
 
-const counted = [guardBlind, bounceOverLimit, bounceNearLimit, bounceBurst];
-export const bounceRules: RulesAfter = { stats: counted, warmup: counted };
+const judged = [guardBlind, bounceOverLimit, bounceNearLimit, bounceBurst];
+export const bounceRules: RulesAfter = { stats: judged, warmup: judged };
 
 /** Share of its threshold below which a near-limit alert ends: 80% becomes 70%. */
 const nearLimitClearShare = 7 / 8;
@@ -85,7 +85,7 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
 function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const hindrance = verdict ? hindranceOf(verdict, context) : null;
-  const waits = verdict !== undefined && (elsewhere.includes(verdict.reason) || isUnjudged(verdict));
+  const waits = verdict !== undefined && (reportedElsewhere.includes(verdict.reason) || isUnjudged(verdict));
   return condition(subjectOf('bounce_over_limit', mailbox), {
     severity: gradedBy(mailbox, context.policy, overLimitSeverity(verdict)),
     active: overLimitActive(verdict, hindrance, context),
@@ -129,14 +129,14 @@ function overLimitActive(
 ): Condition['active'] {
   if (!verdict) return 'unknown';
   if (hindrance !== null || verdict.reason === 'insufficient_evidence') return true;
-  if (elsewhere.includes(verdict.reason)) return 'unknown';
+  if (reportedElsewhere.includes(verdict.reason)) return 'unknown';
   // Another rule reports the action itself. This rule only reports that Warmwarden may act again.
   if (wantsAction(verdict)) return context.mayWrite ? false : 'unknown';
   return isUnjudged(verdict) ? 'unknown' : false;
 }
 
 /** Reasons of a wanted action that waits and that other rules report. */
-const elsewhere: readonly Reason[] = ['first_sight', 'circuit_breaker', 'contested', 'word_against_counts'];
+const reportedElsewhere: readonly Reason[] = ['first_sight', 'circuit_breaker', 'contested', 'word_against_counts'];
 
 function wantsAction(verdict: Verdict): boolean {
   return verdict.wanted === 'recovery' || verdict.wanted === 'pause';
@@ -146,7 +146,7 @@ const notActed = 'bounces over the limit, NO ACTION TAKEN';
 
 /** Returns why a wanted action is not taken, or null if it is taken, waits (see waitingOf), or none is wanted. */
 function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
-  if (!wantsAction(verdict) || elsewhere.includes(verdict.reason)) return null;
+  if (!wantsAction(verdict) || reportedElsewhere.includes(verdict.reason)) return null;
   if (verdict.reason === 'unknown_status') return 'the status of the warm-up is neither running nor paused.';
   if (!context.policy.enforce) return 'enforcement is off (guard.enforce).';
   if (context.writesOff) return stopText(context.writesOff);

@@ -61,7 +61,7 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** Returns the fields of a JSON object, or null for any other text, such as a proxy's page (docs/faults.md H1, H3). */
+/** Returns a JSON object, or a JSON list as it is; null for any other text, such as a proxy's page (docs/faults.md H1, H3). */
 export function fieldsIn(text: string, parse: (text: string) => unknown = JSON.parse): JsonFields | null {
   try {
     const body = parse(text);

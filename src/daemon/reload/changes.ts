@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
-import { alertsOfMoves } from '../../account/record/guards.ts';
+import { alertsOfMoves } from '../../account/record/rivals.ts';
 import { isReadByPeople } from '../../alerts/routing.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import { selects } from '../../config/mailbox-rules.ts';

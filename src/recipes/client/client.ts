@@ -1,4 +1,4 @@
-// HTTP client of any service that speaks the recipe API. Failures are values. Source: api/recipe-run-interface.md.
+// HTTP client of any service that speaks the recipe API. Failures are values. Source: docs/http-api.md.
 // Where it says "not shown", any answer is tolerated.
 import {
   type AnswerHeaders,

@@ -1,4 +1,4 @@
-// The recipe API over HTTP (api/recipe-run-interface.md): recipes, runs, rows as JSON or CSV.
+// The recipe API over HTTP (docs/http-api.md): recipes, runs, rows as JSON or CSV.
 import { type Context, Hono } from 'hono';
 import { stream } from 'hono/streaming';
 import { z } from 'zod';
