@@ -1,11 +1,11 @@
-// The real Apprise behind the answers of its API: messages reach ntfy and Gotify, and none is lost that Apprise did not pass on.
+// The real Apprise behind the answers of its API: messages reach ntfy and Gotify. What it does not pass on: presets.test.ts.
 import { spawn } from 'node:child_process';
 import { beforeEach, expect, test } from 'vitest';
 import { type ChannelSettings, channelSettings, createChannel } from '../../src/channels/channels.ts';
 import type { Severity } from '../../src/core/alert-rules.ts';
-import { dayMs, hourMs } from '../../src/core/time.ts';
+import { hourMs } from '../../src/core/time.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
-import { type Receiver, startReceiver, status } from '../outbox/receiver.ts';
+import { type Receiver, startReceiver } from '../outbox/receiver.ts';
 import { rigWith } from '../outbox/rig.ts';
 import { ending } from '../support/ending.ts';
 import { people } from './people.ts';
@@ -111,43 +111,4 @@ test('an alert and its end arrive with title, body and type, at the key of their
     { ...message('Info', 'info'), priority: 0, 'x-gotify-key': 'TOKEN' },
     { ...message('Resolved', 'info'), priority: 0, 'x-gotify-key': 'TOKEN' },
   ]);
-});
-
-type On = Awaited<ReturnType<typeof stage>>;
-const save = ({ apprise, to }: On) => apprise.save('critical', to.ntfy('pager'));
-const refuseAll = ({ ntfy }: On) => {
-  ntfy.answer = status(500);
-};
-const takeAll = ({ ntfy }: On) => {
-  ntfy.answer = status(200);
-};
-
-test.each([
-  {
-    ...{ answer: '204, no such key', says: 'answered 204 (nothing is configured under this key)' },
-    ...{ ruin: (on: On) => on.apprise.save('critical', ''), mend: save },
-  },
-  {
-    ...{ answer: '424, a service failed', says: 'answered 424 (One or more notification could not be sent)' },
-    ...{ ruin: refuseAll, mend: takeAll },
-  },
-])('$answer: nothing counts as sent that did not arrive', async ({ says, ruin, mend }) => {
-  await using on = await stage();
-  const { ntfy, rig } = on;
-  await save(on);
-  await ruin(on);
-  rig.commit(firing(alertOf('critical')));
-  await rig.clock.advance(12 * hourMs);
-  expect(rig.store.deliveries()).toMatchObject([{ state: 'pending', detail: expect.stringContaining(says) }]);
-  expect([...rig.fleet.channels()]).toMatchObject([{ failingSince: expect.any(Number) }]);
-  ntfy.received.length = 0;
-  await mend(on);
-  await rig.clock.advance(hourMs);
-  expect(rig.states()).toEqual(['sent']);
-  expect(arrived(ntfy, 'x-icon')).toMatchObject([{ title: expect.stringContaining('Critical: ') }]);
-
-  await ruin(on);
-  rig.commit(resolved(alertOf('critical'), rig.clock.now()));
-  await rig.clock.advance(dayMs + 3 * hourMs);
-  expect(rig.states()).toEqual(['sent', 'undelivered']);
 });

@@ -1,15 +1,12 @@
-// Every kind of channel keeps what the outbox promises: a receiver that is away for a day, wants no more for longer, or is silent loses
-// nothing without a mark, and nothing older is sent after something newer about the same alert.
+// Every kind of channel keeps what the outbox promises: a receiver that is away for a day or wants no more for longer loses nothing without a
+// mark, and nothing older is sent after something newer about the same alert. Silent ones: slow-receivers.test.ts in test/habits.
 import { expect, test } from 'vitest';
 import type { Channel } from '../../src/channels/channel.ts';
-import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { firing, resolved, sampleAlert } from '../alerts/samples.ts';
 import { ending } from '../support/ending.ts';
 import { type ChannelKind, channelFor, channelKinds, openOutside } from './outside.ts';
 import { rigWith } from './rig.ts';
-
-/** Cannot tell a message that comes again from another one. */
-const chats: readonly ChannelKind[] = ['slack', 'teams', 'discord', 'telegram'];
 
 const eachKind = test.each(channelKinds);
 
@@ -64,22 +61,4 @@ eachKind('%s: what a receiver wants no more is undelivered, visible, and sent wh
   await rig.notifier.undelivered.resend(undelivered.map(({ id }) => id));
   await rig.clock.advance(hourMs);
   expect(outside.taken().map(isEnd)).toEqual([false, true]);
-});
-
-eachKind('%s: a silent receiver is left at the deadline, and gets it later unless it may have it', async (kind) => {
-  // Real time, in place of a minute.
-  await using at = await stage(kind, { longestMs: secondMs });
-  const { rig, outside } = at;
-  outside.mood('silent');
-  rig.commit(firing(alert(1)));
-  const tried = () => rig.store.deliveries().some(({ attempts }) => attempts === 1);
-  expect(await rig.clock.advanceUntil(tried, minuteMs)).toBe(true);
-  expect(rig.store.deliveries()[0]).toMatchObject({
-    state: chats.includes(kind) ? 'sent' : 'pending',
-    detail: expect.stringContaining('did not answer in time'),
-  });
-  outside.mood('works');
-  await rig.clock.advance(minuteMs);
-  expect(rig.store.deliveries().map(({ state }) => state)).toEqual(['sent']);
-  expect(outside.taken()).toHaveLength(chats.includes(kind) ? 0 : 1);
 });

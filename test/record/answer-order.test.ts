@@ -34,16 +34,6 @@ test('what could not be recorded does not count as read, nor as the newer one', 
 });
 
 describe('beside a write', () => {
-  test('a warm-up answer that was asked for before it is outdated, one of another kind is not', () => {
-    const order = new AnswerOrder();
-    const before = order.asking();
-    order.wrote(id);
-    expect(order.freshnessOf('warmup', id, before)).toBe('outdated');
-    expect(order.freshnessOf('stats', id, before)).toBe('fresh');
-    expect(order.freshnessOf('warmup', 'm2', before)).toBe('fresh');
-    expect(order.freshnessOf('warmup', id, order.asking())).toBe('fresh');
-  });
-
   test('one that was overtaken besides need not be asked for again', () => {
     const order = new AnswerOrder();
     const before = order.asking();
