@@ -145,25 +145,6 @@ test('guard_blind: late bounces right after the evidence restarted are no blindn
   expect(active('guard_blind', 'stats', judged({ ...late, windowDays: 7 }))).toBe(true);
 });
 
-test('stale_data: from before the polls that were due in vain, never read at all, or standing still', () => {
-  const at = (minutes: number) =>
-    sampleContext({ now: start + minutes * minuteMs, staleBefore: start + (minutes - 45) * minuteMs });
-  expect(active('stale_data', 'time', judged({}), at(45))).toBe('unknown');
-  expect(active('stale_data', 'time', judged({}), at(46))).toBe(true);
-  expect(active('stale_data', 'time', sampleMailbox({ stats: null }), at(10))).toBe('unknown');
-  expect(active('stale_data', 'time', sampleMailbox({ stats: null }), at(46))).toBe(true);
-  expect(active('stale_data', 'stats', judged({ action: 'hold', reason: 'stale_data' }))).toBe(true);
-});
-
-test('stale_data ends with a judgement of the answer: one that nothing judged says nothing, also before any poll was due in vain', () => {
-  const later = sampleContext({ now: start + hourMs });
-  const stats = { at: later.now, answer: { rows: [] } };
-  expect(active('stale_data', 'stats', { ...judged({}), stats }, later)).toBe('unknown');
-  expect(active('stale_data', 'warmup', judged({}), later)).toBe('unknown');
-  const verdict = { at: later.now, answer: sampleVerdict() };
-  expect(active('stale_data', 'stats', { ...judged({}), stats, verdict }, later)).toBe(false);
-});
-
 test('dns_failing is per domain and twice; inconclusive neither fires nor resolves', () => {
   const condition = conditionOf('dns_failing', 'dns', withDns({ spf: false, dkim: null }));
   expect(condition).toMatchObject({ active: true, observations: 2, severity: 'critical' });

@@ -1,22 +1,10 @@
 // Every row T, H and S of docs/faults.md that the client decides: the simulator's fault by the same name, and what is made of it.
 import { expect, test } from 'vitest';
-import type { ApiClient } from '../../src/api/client.ts';
 import { systemClock } from '../../src/world/world.ts';
 import type { FaultRule } from '../../tools/simulator/fault.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
 import { ann, scenarioOf, serve } from '../simulator/served.ts';
-import { clientOf } from './scripted-server.ts';
-
-type Route = 'mailboxes' | 'mailbox' | 'warmup' | 'stats' | 'dns' | 'blacklist';
-
-const questions: Record<Route, (api: ApiClient, id: string) => Promise<unknown>> = {
-  mailboxes: (api) => api.mailboxes(),
-  mailbox: (api, id) => api.mailbox(id),
-  warmup: (api, id) => api.warmup(id),
-  stats: (api, id) => api.stats(id, 7),
-  dns: (api, id) => api.dns(id),
-  blacklist: (api, id) => api.blacklist(id),
-};
+import { clientOf, type Question, questions } from './scripted-server.ts';
 
 const hasty = { headersMs: 400, idleMs: 400, totalMs: 1_500 };
 
@@ -46,7 +34,7 @@ const ofAnn = { email: ann.email };
 const quoted = { connectionError: '<b>@channel</b> =HYPERLINK("x")' };
 const rows = (row: object) => answer({ rows: expect.arrayContaining([expect.objectContaining(row)]) });
 
-const cases: readonly [name: string, fault: string, route: Route, outcome: object][] = [
+const cases: readonly [name: string, fault: string, route: Question, outcome: object][] = [
   ['T2: a score is read as a number and as a text', 'scores-as-text', 'warmup', answer({ healthScore: 97.5 })],
   ['T3: the mode is found inside config', 'mode-in-config', 'warmup', answer({ mode: 'recovery' })],
   ['T6: DNS records are read as words and as objects', 'dns-as-words', 'dns', passing({ spf: true, dkim: false })],
@@ -119,7 +107,7 @@ test.each(cases)('%s', async (_name, fault, route, outcome) => {
   expect(JSON.stringify(result)).not.toContain(demoKey);
 });
 
-test.each<[string, string, Route, readonly string[]]>([
+test.each<[string, string, Question, readonly string[]]>([
   [
     'S1: a field that can not be read is said once, whatever number of rows and answers it stands in',
     ...(['counts-unreadable', 'stats'] as const),

@@ -1,11 +1,12 @@
 // Thousands of answers that were good once: whatever a server does to them, the readers answer and do not throw.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { ApiClient } from '../../src/api/client.ts';
 import type { Result } from '../../src/api/http/failure.ts';
 import type { Observed } from '../../src/core/answers.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { ann, bob, type Json, scenarioOf, serve } from '../simulator/served.ts';
-import { clientOf, startScripted } from './scripted-server.ts';
+import { clientOf, questions, startScripted } from './scripted-server.ts';
 
 /** Real answers of the simulator, in the order of the questions below. */
 async function samples(): Promise<readonly Json[]> {
@@ -112,15 +113,8 @@ test('mutated answers to the client are values or failures, never an exception, 
   });
   await using client = clientOf(server.url);
   const { api } = client;
-  const asks: readonly ((id: string) => Promise<Result<Observed<unknown>>>)[] = [
-    () => api.health(),
-    () => api.mailboxes(),
-    (id) => api.mailbox(id),
-    (id) => api.warmup(id),
-    (id) => api.stats(id, 7),
-    (id) => api.dns(id),
-    (id) => api.blacklist(id),
-  ];
+  const asks: readonly ((api: ApiClient, id: string) => Promise<Result<Observed<unknown>>>)[] =
+    Object.values(questions);
   const kinds = new Map<string, number>();
   const count = (kind: string) => kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   const shape = fc.record({
@@ -144,7 +138,7 @@ test('mutated answers to the client are values or failures, never an exception, 
       }
       [body, status, retryAfter] = [JSON.stringify(mutated), given.status, given.retryAfter];
       for (const mangle of given.mangles) body = mangle(body);
-      const result = await asks[given.route]?.(idOf(plain));
+      const result = await asks[given.route]?.(api, idOf(plain));
       if (result === undefined) return false;
       count(result.ok ? 'answer' : result.failure.kind);
       if (result.ok) return plainNumbersOnly(result.value.answer);

@@ -64,6 +64,18 @@ export function clientOf<On extends Clock = MovedClock>(
   return { api, clock, counted, said, [Symbol.asyncDispose]: end };
 }
 
+/** One of each kind, about a mailbox. */
+export const questions = {
+  health: (api: ApiClient) => api.health(),
+  mailboxes: (api: ApiClient) => api.mailboxes(),
+  mailbox: (api: ApiClient, id: string) => api.mailbox(id),
+  warmup: (api: ApiClient, id: string) => api.warmup(id),
+  stats: (api: ApiClient, id: string) => api.stats(id, 7),
+  dns: (api: ApiClient, id: string) => api.dns(id),
+  blacklist: (api: ApiClient, id: string) => api.blacklist(id),
+};
+export type Question = keyof typeof questions;
+
 /** A client of a server that answers so. */
 export async function askScripted(script?: Script, options: Partial<ClientOptions> = {}) {
   const server = await startScripted(script);

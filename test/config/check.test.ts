@@ -23,26 +23,15 @@ async function run(file: string, environment: Record<string, string> = {}, ...mo
 }
 
 describe('check', () => {
-  test('says every problem on stderr, one a line, and exits with 2', async () => {
-    expect(await run('bad/unknown-key.yaml')).toEqual({
-      status: 2,
-      stdout: '',
-      stderr: 'test/config/bad/unknown-key.yaml:5:1 pol: unknown key (did you mean poll?)\n',
-    });
-  });
-
-  test('with --json the problems of an invalid file are JSON as well', async () => {
+  test('says every problem on stderr, one a line, and exits with 2; with --json the problems are JSON as well', async () => {
+    const said = 'test/config/bad/unknown-key.yaml:5:1 pol: unknown key (did you mean poll?)';
+    const plain = await run('bad/unknown-key.yaml');
+    expect(plain).toEqual({ status: 2, stdout: '', stderr: `${said}\n` });
     const { status, stdout, stderr } = await run('bad/unknown-key.yaml', {}, '--json');
+    const problems = [{ line: 5, column: 1, path: 'pol', message: 'unknown key (did you mean poll?)' }];
     expect([status, stderr, JSON.parse(stdout)]).toEqual([
-      2,
-      '',
-      {
-        error: {
-          code: 'configuration',
-          message: 'test/config/bad/unknown-key.yaml:5:1 pol: unknown key (did you mean poll?)',
-          problems: [{ line: 5, column: 1, path: 'pol', message: 'unknown key (did you mean poll?)' }],
-        },
-      },
+      ...[2, ''],
+      { error: { code: 'configuration', message: said, problems } },
     ]);
   });
 

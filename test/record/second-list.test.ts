@@ -39,19 +39,12 @@ test('it fires with the second list, without a poll of the mailbox', async () =>
   expect(await it.stage.store.outbox.unnotifiedTransitions(10)).toHaveLength(1);
 });
 
-test.each<
-  [
-    what: string,
-    second: readonly [status: string, others?: Partial<MailboxEntry>, truncated?: boolean],
-    alerts: unknown[],
-  ]
->([
+type Second = readonly [status: string, others?: Partial<MailboxEntry>, truncated?: boolean];
+const waits = expect.arrayContaining([disconnected('pending')]);
+
+test.each<[string, Second, unknown[]]>([
   ['has other news, too: it fires', ['disconnected', { healthScore: 97 }], [disconnected('firing')]],
-  [
-    'is cut off before the mailbox: it waits',
-    ['disconnected', {}, true],
-    expect.arrayContaining([disconnected('pending')]),
-  ],
+  ['is cut off before the mailbox: it waits', ['disconnected', {}, true], waits],
   ['shows the connection again: it was never an alert', ['active'], []],
 ])('when the second list %s', async (_, second, alerts) => {
   await using it = await listing();
