@@ -26,17 +26,6 @@ function keeper() {
   return { ...book, see: (change: Partial<Condition>, now: number) => book.see([condition(change)], now) };
 }
 
-test('twice: an observation between that says the opposite starts the count over', () => {
-  const kept = keeper();
-  kept.see({ observations: 2 }, start);
-  expect(kept.only()).toMatchObject({ status: 'pending', seen: 1, firesAt: null });
-  expect(kept.see({ observations: 2, active: false }, start + 1).dropped).toHaveLength(1);
-  kept.see({ observations: 2 }, start + 2);
-  expect(kept.kinds()).toEqual([]);
-  kept.see({ observations: 2 }, start + 3);
-  expect(kept.notified).toMatchObject([{ kind: 'firing', alert: { since: start + 2, firingAt: start + 3 } }]);
-});
-
 test('an acknowledgement stays while the words change, and ends when the alert is more severe', () => {
   const kept = keeper();
   kept.see({ severity: 'warning' }, start);
@@ -58,24 +47,6 @@ test('resolving takes its observations in a row, and unknown neither counts nor 
   kept.see({ clearObservations: 2, active: 'unknown' }, start + 4);
   kept.see({ clearObservations: 2, active: false }, start + 5);
   expect(kept.kinds()).toEqual(['firing', 'resolved']);
-});
-
-test('for: fires when its time has come, by an observation or by time alone; what ended before is told to nobody', () => {
-  const kept = keeper();
-  kept.see({ forMs: 3 * minuteMs }, start);
-  kept.wait(start + 3 * minuteMs - 1);
-  expect(kept.kinds()).toEqual([]);
-  kept.wait(start + 3 * minuteMs);
-  kept.see({ forMs: 3 * minuteMs }, start + 4 * minuteMs);
-  expect(kept.kinds()).toEqual(['firing']);
-  const other = keeper();
-  other.see({ forMs: 3 * minuteMs, since: start - 3 * minuteMs }, start);
-  expect(other.notified).toMatchObject([{ kind: 'firing', alert: { since: start - 3 * minuteMs } }]);
-  const third = keeper();
-  third.see({ forMs: 3 * minuteMs }, start);
-  third.see({ forMs: 3 * minuteMs, active: false }, start + 1);
-  third.wait(start + 5 * minuteMs);
-  expect(third.kinds()).toEqual([]);
 });
 
 test('a firing alert keeps its facts fresh without telling, and an age that grew is no change', () => {

@@ -20,19 +20,15 @@ function said(routes: readonly RouteConfig[], rules: object = {}): readonly stri
   return unreachedAlerts({ accounts, alerts } as unknown as Config).map(({ message }) => message);
 }
 
+/** What is said of routes with these matches to a channel for people. */
+const matching = (...matches: readonly RouteConfig['match'][]) =>
+  said(matches.map((match) => ({ match, channels: ['ops'] })));
 const usual = { match: { severity: ['critical', 'warning'] as const }, channels: ['ops'] };
 
 test('what everybody writes has no gap, and info is not missed', () => {
-  expect(said([usual])).toEqual([]);
-  expect(said([{ match: {}, channels: ['ops'] }])).toEqual([]);
-  expect(
-    said([
-      { match: { account: ['acme'] }, channels: ['ops'] },
-      { match: { account: ['b*'] }, channels: ['ops'] },
-    ]),
-  ).toEqual([]);
-  const tagged = { match: { tag: ['client=*'] }, channels: ['ops'] };
-  expect(said([tagged, { match: { account: ['beta'] }, channels: ['ops'] }])).toEqual([]);
+  expect([said([usual]), matching({})]).toEqual([[], []]);
+  expect(matching({ account: ['acme'] }, { account: ['b*'] })).toEqual([]);
+  expect(matching({ tag: ['client=*'] }, { account: ['beta'] })).toEqual([]);
 });
 
 test('a route by mailbox or account leaves the others to nobody', () => {
@@ -41,16 +37,11 @@ test('a route by mailbox or account leaves the others to nobody', () => {
     'no route takes all warning alerts: no channel gets the others',
     'no route takes all info alerts: no channel gets the others',
   ];
-  expect(said([{ match: { mailbox: ['*@d1.example'] }, channels: ['ops'] }])).toEqual(expected);
-  expect(said([{ match: { account: ['acme'] }, channels: ['ops'] }])).toEqual(expected);
-  expect(said([{ match: { severity: ['critical'] }, channels: ['ops'] }])).toEqual(expected.slice(1));
+  expect(matching({ mailbox: ['*@d1.example'] })).toEqual(expected);
+  expect(matching({ account: ['acme'] })).toEqual(expected);
+  expect(matching({ severity: ['critical'] })).toEqual(expected.slice(1));
   for (const match of [{ tag: ['client=north'] }, { provider: ['*'] }, { domain: ['*'] }])
-    expect(
-      said([
-        { match: { account: ['beta'] }, channels: ['ops'] },
-        { match, channels: ['ops'] },
-      ]),
-    ).toEqual(expected);
+    expect(matching({ account: ['beta'] }, match)).toEqual(expected);
   const late = { match: {}, channels: ['ops'], unlessResolvedAfterMs: minuteMs };
   expect([said([late]), said([usual, late])]).toEqual([expected.slice(0, 1), []]);
 });
