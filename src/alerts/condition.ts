@@ -118,22 +118,6 @@ export function eventOf(
   return { kind: 'event', at: now, alert: { ...subject, fingerprint, severity, status: 'firing', ...times, facts } };
 }
 
-// Grading of messages by the kinds of recent bounces. No decision depends on it.
-
-/** Words for an address or sender that is refused permanently. The API documents none. */
-const forGood = /(^|[^a-z])(hard|block|blocked|permanent)([^a-z]|$)/;
-
-export const graverText = 'All recent bounces were hard or blocks, so this alert is critical.';
-
-/** Raises a warning to critical if all recent bounces are hard or blocks and enough to act on. */
-export function gradedBy(mailbox: MailboxState, { minBounces }: Policy, severity: Severity): Severity {
-  const bounces = mailbox.warmup?.answer.recentBounces ?? [];
-  const grave =
-    bounces.length >= Math.max(2, minBounces) &&
-    bounces.every(({ type, category }) => forGood.test((type ?? category ?? '').toLowerCase()));
-  return grave && severity === 'warning' ? 'critical' : severity;
-}
-
 // Applies the operator's settings to the rules. Pure.
 
 /** A rule that is off is never active, so its firing alerts end. */

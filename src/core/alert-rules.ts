@@ -51,7 +51,6 @@ const rules = {
   guard_acted: {
     name: 'Warmwarden acted',
     severity: 'warning',
-    otherSeverities: ['critical'],
     event: 'action_id',
     shows: 'action',
   },
@@ -105,7 +104,6 @@ const rules = {
   bounce_burst: {
     name: 'bursts of bounces',
     severity: 'warning',
-    otherSeverities: ['critical'],
     shows: 'bounces',
   },
   shared_bounces: {

@@ -83,12 +83,6 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'Look for the cause by day: list, content, DNS. The mode comes back by itself, after at least 7 days and enough clean emails.',
       },
       {
-        cause: 'switch to recovery',
-        severity: 'critical',
-        means: 'All recent bounces were hard or blocks.',
-        todo: 'As above.',
-      },
-      {
         cause: 'pause',
         severity: 'critical',
         means: 'It was in recovery mode already, it was the third action in 60 days, or it was an emergency.',
@@ -231,7 +225,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   bounce_burst: {
     means:
-      'In the last 1 to 3 days a mailbox had at least 3 bounces more than its limit allows, although its whole window is not a breach. Critical if all recent bounces were hard or blocks.',
+      'In the last 1 to 3 days a mailbox had at least 3 bounces more than its limit allows, although its whole window is not a breach.',
     todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
   },
   shared_bounces: {

@@ -13,7 +13,6 @@ import {
   judged,
   sampleAction,
   sampleContext,
-  sampleMailbox,
   sampleVerdict,
   start,
   withDns,
@@ -23,7 +22,7 @@ const active = (...given: Parameters<typeof conditionOf>) => conditionOf(...give
 
 test('a switch says so where nothing changes the mode back', () => {
   const policy = { ...defaultPolicy, restore: { ...defaultPolicy.restore, enabled: false } };
-  const said = actedEvent(sampleAction(), sampleMailbox(), sampleContext({ policy }))?.alert.facts.sentences;
+  const said = actedEvent(sampleAction(), sampleContext({ policy }))?.alert.facts.sentences;
   expect(said).toContain('Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.');
 });
 

@@ -7,7 +7,7 @@ import { slackChannel, slackWriter } from '../../src/channels/slack.ts';
 import { type Alert, alertId, type Transition } from '../../src/core/alert.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
-import { firing, resolved, sampleAction, sampleAlert, sampleContext, sampleMailbox, start } from '../alerts/samples.ts';
+import { firing, resolved, sampleAction, sampleAlert, sampleContext, start } from '../alerts/samples.ts';
 import { slackFaults } from '../support/slack-limits.ts';
 import { messageAbout, messageWith } from './people.ts';
 
@@ -212,7 +212,7 @@ test('a thousand mailboxes fit as well, and so does an end that tells of nothing
 test('several actions: the title says what was done, and each mailbox has its counts and the way back only', () => {
   const events = (['pause', 'recovery', 'recovery'] as const).map((kind, number) => {
     const action = sampleAction({ kind, email: `bob${number}@acme.example`, mailboxId: `m${number}` });
-    return actedEvent(action, sampleMailbox(), sampleContext()) ?? expect.fail();
+    return actedEvent(action, sampleContext()) ?? expect.fail();
   });
   const { headline, lead, items } = messageText(messageWith(events), settings);
   expect(headline).toContain('1 warm-up paused, 2 mailboxes switched to recovery mode');

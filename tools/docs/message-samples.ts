@@ -227,8 +227,8 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
   ],
   crashed: [crashed({ at: start, why: 'account acme: its request loop ended with an error' }, zone)],
   guard_acted: [
-    actedEvent(sampleAction({ kind: 'pause', verdict: sampleVerdict(emergency) }), sampleMailbox(), context),
-    actedEvent(sampleAction(), running('balanced'), context),
+    actedEvent(sampleAction({ kind: 'pause', verdict: sampleVerdict(emergency) }), context),
+    actedEvent(sampleAction(), context),
   ],
   restored: [
     actedEvent(
@@ -236,7 +236,6 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
         ...{ kind: 'restore', targetMode: 'balanced', before: { mode: 'recovery', status: 'active', run: 'running' } },
         verdict: sampleVerdict({ action: 'restore', reason: 'clean_volume', mode: 'recovery', restore: clean }),
       }),
-      sampleMailbox(),
       context,
     ),
   ],
@@ -414,11 +413,7 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
 
 /** Mailboxes that Warmwarden switched to recovery mode within half a minute. */
 export const severalAtOnce: readonly Sample[] = ['bob', 'eve', 'kim'].map((name, number) =>
-  actedEvent(
-    sampleAction({ id: `a${number}`, mailboxId: name, email: `${name}@acme.example` }),
-    sampleMailbox(),
-    context,
-  ),
+  actedEvent(sampleAction({ id: `a${number}`, mailboxId: name, email: `${name}@acme.example` }), context),
 );
 
 /** The end of an alert, an hour after its beginning. */

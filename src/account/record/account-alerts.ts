@@ -92,7 +92,7 @@ export class AccountAlerts {
       ...(newest || !judged ? [] : this.#failedBefore(mailbox, context)),
       ...(breaker ? [this.#held(breaker, policy, now, mailbox)] : []),
     ];
-    const event = acted && actedEvent(acted, mailbox, context);
+    const event = acted && actedEvent(acted, context);
     const changes = this.#step(conditions, now);
     const others = outside && this.#changedByOthers(mailbox, outside, context);
     const stopped = outside && this.#manyStopped(mailbox, outside.changes, context);

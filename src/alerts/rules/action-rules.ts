@@ -3,7 +3,6 @@
 import { type Action, type ActionKind, leavesGuardAlone, nextTryAfterUnconfirmed } from '../../core/action.ts';
 import type { AlertFacts, Subject, Transition } from '../../core/alert.ts';
 import type { AlertRule } from '../../core/alert-rules.ts';
-import type { MailboxState } from '../../core/mailbox.ts';
 import { isWarmupMode, type Policy } from '../../core/policy.ts';
 import { type EpochMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
@@ -20,30 +19,18 @@ import {
 } from '../../core/wording/explain.ts';
 import { counted, momentText } from '../../core/wording/phrases.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
-import {
-  type Condition,
-  condition,
-  eventOf,
-  factsOf,
-  gradedBy,
-  graverText,
-  type MailboxContext,
-  type Words,
-} from '../condition.ts';
+import { type Condition, condition, eventOf, factsOf, type MailboxContext, type Words } from '../condition.ts';
 
 export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'command' | 'rules'>;
 
 /** Returns the event of a settled action, or null if its rule is off. */
-export function actedEvent(action: Action, mailbox: MailboxState, context: ActionContext): Transition | null {
+export function actedEvent(action: Action, context: ActionContext): Transition | null {
   const { rules } = context;
   const rule = action.kind === 'restore' ? 'restored' : 'guard_acted';
   const acted = action.kind === 'pause' ? rules.acted.pause : rules.acted.recovery;
-  const usual = rule === 'restored' ? rules.of.restored.severity : acted;
-  const severity = rule === 'restored' ? usual : gradedBy(mailbox, context.policy, usual);
+  const severity = rule === 'restored' ? rules.of.restored.severity : acted;
   const subject = actionSubject(rule, action, `${action.id}:${action.state}`);
-  const [title, first, ...rest] = actionWords(action, context);
-  const words: Words = severity === usual ? [title, first, ...rest] : [title, first, graverText, ...rest];
-  const facts = factsOf(words, actionNumbers(action));
+  const facts = factsOf(actionWords(action, context), actionNumbers(action));
   return eventOf(subject, { severity, since: action.openedAt ?? action.plannedAt, facts }, context);
 }
 

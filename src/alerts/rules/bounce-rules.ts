@@ -17,7 +17,6 @@ import { scopeText, stopText, writesOnCommand } from '../../core/write-scope.ts'
 import {
   type Condition,
   condition,
-  gradedBy,
   type MailboxContext,
   type RulesAfter,
   subjectOf,
@@ -87,7 +86,7 @@ function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condit
   const hindrance = verdict ? hindranceOf(verdict, context) : null;
   const waits = verdict !== undefined && (reportedElsewhere.includes(verdict.reason) || isUnjudged(verdict));
   return condition(subjectOf('bounce_over_limit', mailbox), {
-    severity: gradedBy(mailbox, context.policy, overLimitSeverity(verdict)),
+    severity: overLimitSeverity(verdict),
     active: overLimitActive(verdict, hindrance, context),
     // An alert of too few bounces keeps its words: the rule about the wait notifies people when there is more to know.
     stillShown: waits && ((alert: Alert) => !isTooFew(alert)),
@@ -240,7 +239,6 @@ export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Con
   const verdict = mailbox.verdict?.answer;
   const burst = verdict?.burst ?? null;
   return condition(subjectOf('bounce_burst', mailbox), {
-    severity: gradedBy(mailbox, context.policy, context.rules.of.bounce_burst.severity),
     active: burstActive(verdict),
     firing: () => [
       `${mailbox.email}: a burst of bounces`,
