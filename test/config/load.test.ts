@@ -80,12 +80,6 @@ describe('the environment', () => {
 });
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: end of the configuration's braces.
 
-test('a secret in a file is read relative to the configuration, without one trailing line break', () => {
-  place.write('key', 'sk_live_fromfile\n');
-  const text = account.replace('api_key: sk_live_1234', 'api_key_file: key');
-  expect(accepted(text).accounts[0]?.apiKey).toBe('sk_live_fromfile');
-});
-
 describe('units', () => {
   test.each([
     ['10%', 100_000],

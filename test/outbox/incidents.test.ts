@@ -5,7 +5,6 @@ import { graveAlerts } from '../../src/alerts/incidents.ts';
 import { traitOf } from '../../src/alerts/shared-cause.ts';
 import { accountOfKey, domainOf, idOfKey } from '../../src/core/mailbox.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
-import { campaignsUntouched } from '../../src/core/wording/explain.ts';
 import { acted, invalid, policyBlock } from '../alerts/incident-samples.ts';
 import { firing, sampleAlert } from '../alerts/samples.ts';
 import { agency, collectorRig, midnight, type Rig, type Sent } from './collector-rig.ts';
@@ -25,22 +24,15 @@ test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, 
   const at = await lived(providerBlock, 2 * dayMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5', 'grew google 16', 'ended google 16']);
   const [began, grew, ended] = ofIncidents(at);
-  expect(began?.title).toBe(
-    'Critical: Provider google: 5 mailboxes on 5 domains over their bounce limits since 20 March 09:40 UTC: block (policy_block)',
-  );
-  expect(grew?.title).toMatch(/^Worse, critical: Provider google: 16 mailboxes on 5 domains /);
-  expect(ended?.title).toMatch(/^Resolved: Provider google: 16 mailboxes/);
-  expect(began?.message.incident?.sentences).toEqual([
-    'What all 5 mailboxes share: provider google. 24 other mailboxes share the provider and are not in this incident; 5 mailboxes have a different one.',
-    'Warmwarden switched 4 mailboxes to recovery mode.',
-    'Warmwarden paused the warm-up of 1 mailbox.',
-    'Also seen: reputation low (1).',
-    'Read the bounce messages of one mailbox, and check the sending rules and the status page of google.',
-    campaignsUntouched,
+  expect([began, grew, ended].map((one) => one?.title.replace(/ (since|over) .*/, ''))).toEqual([
+    'Critical: Provider google: 5 mailboxes on 5 domains',
+    'Worse, critical: Provider google: 16 mailboxes on 5 domains',
+    'Resolved: Provider google: 16 mailboxes on 5 domains',
   ]);
-  expect(began?.message.incident?.worst[0]?.line).toMatch(
-    /^acme\/box0@g3\.example: 4 bounces in 260 emails, warm-up paused/,
-  );
+  // The words: docs/messages.md.
+  const numbers = began?.message.incident?.sentences.map((text) => text.match(/\d+/g)?.map(Number) ?? []);
+  expect(numbers).toEqual([[5, 24, 5], [4], [1], [1], [], []]);
+  expect(began?.message.incident?.worst[0]?.line).toMatch(/^acme\/box0@g3\.example: 4 bounces in 260 emails/);
   expect(new Set(ofIncidents(at).map(({ message }) => message.incident?.id)).size).toBe(1);
   // What was told before three of them showed that it is one, and what is not of it.
   const others = at.sent.filter(({ message }) => message.incident === null);
@@ -108,14 +100,6 @@ async function lived(day: string, afterMs: number) {
   await at.run(afterMs);
   return at;
 }
-
-test('two causes in one hour, with the same words in the bounces, are two incidents', async () => {
-  const at = await lived(twoCauses, hourMs);
-  const members = at.fleet
-    .incidents()
-    .map(({ cause, members: own }) => `${cause.attribute} ${cause.value} ${own.length}`);
-  expect(members.sort()).toEqual(['domain m0.example 4', 'provider google 8']);
-});
 
 test('growth in waves: the domain becomes the provider, which people are told once, and they hear of the rest at the end', async () => {
   const at = await lived(waves, 2 * dayMs);

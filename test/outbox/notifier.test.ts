@@ -268,16 +268,6 @@ it('what no channel wants is marked told without a message', async (at) => {
   expect([at.rig.store.unnotified(), at.rig.states()]).toEqual([0, []]);
 });
 
-it('a store that fails for a while stops nothing for good', async (at) => {
-  at.rig.store.broken = new Error('disk full');
-  at.rig.commit(fires('acme'));
-  await at.rig.clock.advance(10 * minuteMs);
-  at.rig.store.broken = null;
-  await at.rig.clock.advance(10 * secondMs);
-  expect(at.bodies().map(({ data }) => data.rule)).toEqual(['store_failing', 'stale_data']);
-  expect(at.rig.logged.filter((line) => line.includes('composing messages works again'))).toHaveLength(1);
-});
-
 test('what a stopped daemon left is sent by the next one, under the same id with the same bytes', async () => {
   await using receiver = await startReceiver();
   receiver.answer = status(503);

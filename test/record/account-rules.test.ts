@@ -6,6 +6,12 @@ import { amelia, type Duty, goOnDuty, jonas, oliver, stormOf } from '../account/
 import { rarely } from '../support/watching.ts';
 
 const calm = { name: 'calm', summary: 'Nothing.', fleet: agencyFleet.slice(2, 7), incidents: [] };
+/** Five calm mailboxes, known for ten minutes. */
+async function calmDuty(): Promise<Duty> {
+  const duty = await goOnDuty({ scenario: calm });
+  await duty.run(10 * minuteMs);
+  return duty;
+}
 
 test.each([
   [401, 'H22: 401 in the middle of a sweep stops the account, fires one alert, and ends when the key is accepted'],
@@ -28,8 +34,7 @@ test.each([
 });
 
 test('H12: 429 in spite of our counting shrinks the budget, fires an alert at the third within an hour, and ends after a quiet hour', async () => {
-  await using duty = await goOnDuty({ scenario: calm });
-  await duty.run(10 * minuteMs);
+  await using duty = await calmDuty();
   const whole = duty.account()?.requestsPerMinute;
   let refusals = 0;
   const refuseOnce = async () => {
@@ -75,8 +80,7 @@ test('H13: a burst of 5xx slows the account, not one mailbox, and one bad mailbo
 });
 
 test('S8: a list that suddenly lacks most mailboxes fires an alert, and no mailbox counts as removed until it has lasted an hour', async () => {
-  await using duty = await goOnDuty({ scenario: calm });
-  await duty.run(10 * minuteMs);
+  await using duty = await calmDuty();
   const removed = calm.fleet.slice(0, 3);
   for (const { email } of removed) duty.simulator.fleet.remove(email);
   await duty.run(30 * minuteMs);
@@ -92,8 +96,7 @@ test('S8: a list that suddenly lacks most mailboxes fires an alert, and no mailb
 });
 
 test('S8: a list with more pages is reported as incomplete, and no mailbox counts as removed because of it', async () => {
-  await using duty = await goOnDuty({ scenario: calm });
-  await duty.run(10 * minuteMs);
+  await using duty = await calmDuty();
   const [first] = calm.fleet;
   const entry = { id: duty.mailbox(first?.email)?.id, email: first?.email, status: 'active' };
   duty.between.meddle = ({ path }) =>
@@ -124,8 +127,7 @@ test('S8: a list that is empty from the start fires an alert in its second readi
 });
 
 test('H23: a mailbox that is missing from two lists fires an alert, which ends when it is back', async () => {
-  await using duty = await goOnDuty({ scenario: calm });
-  await duty.run(10 * minuteMs);
+  await using duty = await calmDuty();
   const [gone] = calm.fleet;
   duty.simulator.fleet.remove(gone?.email ?? '');
   await duty.run(2 * minuteMs);
