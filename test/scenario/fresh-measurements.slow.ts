@@ -61,23 +61,3 @@ test('T5: one measurement that the API shows again and again is seen once, and a
   stage.simulator.faults.add(again(new Date(stage.clock.now()).toISOString()));
   await stage.until('the second measurement to be announced', () => stage.notified('dns_failing').length > 0, hourMs);
 });
-
-test('T5: a measurement that stays old although a fresh one was asked for is announced, until a fresh one comes', async () => {
-  await using stage = await startMovedDaemon({ scenario: { ...scenarios.calm, fleet }, poll });
-  await stage.run(30 * minuteMs);
-  // Four cadences of 20 minutes are less than the two hours that a measurement may always have.
-  const old = (ms: number) => ({ fault: { do: 'edit', edit: { shift: { checked_at: -ms } } }, route: 'dns' }) as const;
-  stage.simulator.faults.add(old(hourMs));
-  await stage.run(hourMs);
-  expect(stage.notified('stale_data')).toEqual([]);
-  stage.simulator.faults.clear();
-  stage.simulator.faults.add(old(30 * hourMs));
-  await stage.until('the old check to be announced', () => stage.notified('stale_data').length > 0, hourMs);
-  const [notified] = stage.told('stale_data');
-  expect(notified).toMatchObject({ severity: 'warning', title: `${oliver}: the DNS check is out of date` });
-  expect(notified?.sentences.join(' ')).toContain('although Warmwarden asked it for a new one');
-  await stage.run(2 * hourMs);
-  stage.simulator.faults.clear();
-  await stage.until('its end', () => stage.notified('stale_data').length > 1, hourMs);
-  expect(stage.notified('stale_data')).toEqual(['firing', 'resolved']);
-});

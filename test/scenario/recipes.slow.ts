@@ -41,19 +41,18 @@ async function api<Body>(path: string): Promise<Body> {
   return (await (await ask(path)).json()) as Body;
 }
 
-async function run(recipe: string, parameters: Json = {}, key = keys.viewer, apply = false): Promise<RunAnswer> {
-  const ended = await endOf(recipe, parameters, key, apply);
+async function run(recipe: string, parameters: Json = {}): Promise<RunAnswer> {
+  const ended = await endOf(recipe, parameters);
   expect([ended.status, ended.error]).toEqual(['succeeded', null]);
   return ended;
 }
 
-async function endOf(recipe: string, parameters: Json = {}, key = keys.viewer, apply = false): Promise<RunAnswer> {
-  const body = JSON.stringify({ parameters, apply });
+async function endOf(recipe: string, parameters: Json = {}, key = keys.viewer): Promise<RunAnswer> {
+  const body = JSON.stringify({ parameters });
   const triggered = await ask(`/v1/recipes/${recipe}/runs`, { method: 'POST', body, key });
   expect(triggered.status).toBe(202);
   const location = triggered.headers.get('location') ?? '';
   return until(`the end of ${recipe}`, async () => {
-    if (apply) await stage.run(secondMs);
     const answer = await api<RunAnswer>(location);
     return ['queued', 'running'].includes(answer.status) ? undefined : answer;
   });
