@@ -33,7 +33,7 @@ const stopped: readonly Stopped[] = [
   { word: /\b(tested as printed|at the usual times)\b/i, write: 'nothing: a test diary, or what every page says' },
   { word: /\bhands?\b/i, write: 'operator command; by hand: yourself' },
   { word: /\bwish(es|ed)?\b/i, write: 'request, reason' },
-  { word: /\bred button\b/i, write: 'emergency stop' },
+  { word: /\b(red button|emergency stops?)\b/i, write: 'write stop' },
   { word: /\btold\b/i, write: 'notified, sent, reported' },
   { word: /\bnobody\b/i, write: 'name what: "no mailbox", "no operator"' },
   { word: /\banew\b/i, write: 'again; reload the configuration' },

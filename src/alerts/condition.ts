@@ -82,7 +82,7 @@ export interface MailboxContext {
   readonly policy: Policy;
   /** True if enforcement is on, the key may write, and writes are not switched off. */
   readonly mayWrite: boolean;
-  /** Emergency stop that covers the mailbox, or null if there is none. */
+  /** Write stop that covers the mailbox, or null if there is none. */
   readonly writesOff: WritesOff | null;
   /** Statistics read before this moment are stale: several due polls brought none. -Infinity if none are stale. */
   readonly staleBefore: EpochMs;

@@ -1,4 +1,4 @@
-// `warmwarden writes off|on`: the emergency stop. Without a daemon it is written into the store, where the next daemon
+// `warmwarden writes off|on`: the write stop. Without a daemon it is written into the store, where the next daemon
 // finds it.
 import { Argument, Command } from 'commander';
 import { Turns } from '../account/commit/group-commit.ts';
@@ -43,7 +43,7 @@ export function writesCommand(): Command {
         command.error('error: writes off needs --reason TEXT: others will want to know why');
       if (!off && forMs !== null) command.error('error: --for is for writes off only');
       const wanted = { off, account, mailbox, for_seconds: forMs === null ? null : forMs / secondMs };
-      // An emergency stop waits neither for a half-written file nor for a daemon.
+      // A write stop waits neither for a half-written file nor for a daemon.
       return change({ ...options, mayBeUsual: off }, async (daemon, carried) => {
         const request = { ...carried, ...wanted };
         const listens = isHttp(daemon) || (await daemonListens(daemon));
@@ -84,7 +84,7 @@ export async function switchInStore(file: string, request: OperationRequest<'wri
   }
 }
 
-/** Emergency stops in a store without a daemon. Throws a CommandError if another process holds the store. */
+/** Write stops in a store without a daemon. Throws a CommandError if another process holds the store. */
 export async function storedStops(place: StorePlace, now: number): Promise<readonly WritesOff[]> {
   if (typeof place === 'string' && absenceOf(place) !== null) return [];
   const store = await openAlone(place, now);

@@ -35,11 +35,11 @@ export interface Loss {
 
 export function lossText({ everything, stops }: Loss): string {
   const [kept, them] =
-    stops === 1 ? ['emergency stop that was', 'that emergency stop'] : [`${stops} emergency stops that were`, 'them'];
+    stops === 1 ? ['write stop that was', 'that write stop'] : [`${stops} write stops that were`, 'them'];
   if (!everything)
-    return `The store lacked ${stops === 1 ? 'an ' : ''}${kept} in force before. Warmwarden restored ${them}.`;
+    return `The store lacked ${stops === 1 ? 'a ' : ''}${kept} in force before. Warmwarden restored ${them}.`;
   const forgot = 'Warmwarden no longer knows its earlier actions and silences.';
-  return stops === 0 ? `${forgot} No emergency stop is in force.` : `${forgot} It restored the ${kept} in force.`;
+  return stops === 0 ? `${forgot} No write stop is in force.` : `${forgot} It restored the ${kept} in force.`;
 }
 
 export interface NotifiedOutage {

@@ -1,4 +1,4 @@
-// The emergency stop: its scope and name.
+// The write stop: its scope and name.
 import { shellWord } from './mailbox.ts';
 import type { EpochMs } from './time.ts';
 

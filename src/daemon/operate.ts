@@ -67,12 +67,12 @@ async function startCommands(
   const rooms = { ...guarding, rules: () => live.config.alerts.rules };
   await endInterrupted(rooms);
   const ofWrites = writesRooms(duties.watches, rooms);
-  startLoops([loops.create('checking the emergency stop', () => watchWrites(ofWrites))], teardowns);
+  startLoops([loops.create('checking the write stop', () => watchWrites(ofWrites))], teardowns);
   const commands = createOperatorCommands(duties.watches, rooms, { undelivered: notifying.undelivered, reload });
   return operating(commands, auditing(rooms));
 }
 
-/** Gives the command `connect` a slot of the rate limit for one request, unless the emergency stop is on. */
+/** Gives the command `connect` a slot of the rate limit for one request, unless the write stop is on. */
 async function connectSlot(account: string, { duties, rooms: { fleet, world } }: Guarded) {
   const refused = (message: string) => ({ status: 409, body: { message } });
   const watch = duties.watches.find((one) => one.account === account);

@@ -39,7 +39,7 @@ export function createOperatorCommands(
   };
 }
 
-/** Parts of the accounts that the emergency stop and the ends of holds need. */
+/** Parts of the accounts that the write stop and the ends of holds need. */
 export function writesRooms(watches: readonly AccountWatch[], rooms: CommandRooms): WritesRooms {
   const { fleet } = rooms;
   const knows = (name: string) => fleet.account(name) !== undefined || watches.some(({ account }) => account === name);

@@ -107,7 +107,7 @@ function mailboxesOf(fleet: CommandRooms['fleet'], keys: ReadonlySet<string>): r
 
 type HoldView = Pick<CommandRooms, 'fleet' | 'world'>;
 
-/** Number of mailboxes that a plan names for each action, and of emergency stops that a sentence names. */
+/** Number of mailboxes that a plan names for each action, and of write stops that a sentence names. */
 const [heldNamed, stopsNamed] = [10, 3];
 
 export function applyPlan({ fleet, world }: HoldView, held: Held): Plan {
@@ -188,7 +188,7 @@ export function appliedTexts({ fleet, world }: HoldView, keys: readonly string[]
   return [`The held actions are approved. ${status}`, ...stopTexts(stops, world)];
 }
 
-/** Emergency stops over these mailboxes. */
+/** Write stops over these mailboxes. */
 function stopsOver({ fleet, world }: HoldView, keys: readonly string[]): readonly (WritesOff | null)[] {
   const now = world.clock.now();
   return keys.map((key) => fleet.writesOffOver(accountOfKey(key), idOfKey(key), now));

@@ -190,7 +190,7 @@ const namedAtMost = 20;
 
 /** Accounts run in parallel, since each has a budget of its own; the mailboxes of an account one after the other. */
 async function undoAll(ours: readonly Undoing[], left: readonly string[], parts: UndoParts): Promise<CommandOutcome> {
-  // A message common to all, such as that of the emergency stop, appears once.
+  // A message common to all, such as that of the write stop, appears once.
   const said = new Set<string>();
   const failures: string[] = [];
   const results: CommandResult[] = [];

@@ -1,4 +1,4 @@
-// The emergency stop: switches writes to the API off or on for everything, an account or a mailbox.
+// The write stop (on the page: Stop all changes) switches writes to the API off or on for everything, an account or a mailbox.
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { type WritesEnd, writesOffCondition } from '../alerts/rules/protection-rule.ts';
@@ -80,7 +80,7 @@ export async function settleWrites(rooms: WritesRooms): Promise<void> {
     return over;
   });
   for (const scope of expired)
-    world.log.warn({ scope: scopeText(scope) }, 'writes are on again: the emergency stop has expired');
+    world.log.warn({ scope: scopeText(scope) }, 'writes are on again: the write stop has expired');
   if (expired.length > 0) await judgeWaiting(rooms);
 }
 
@@ -179,11 +179,11 @@ function stillOff(others: readonly WritesOff[], command: string): readonly strin
   return [`Still off: ${listText(named)}.`];
 }
 
-// Watch of the emergency stops: ends expired stops and updates the alerts, at each expiry and every 30 s.
+// Watch of the write stops: ends expired stops and updates the alerts, at each expiry and every 30 s.
 
 const lookEveryMs = 30_000;
 
-/** Looks once at the emergency stops. Returns the wait for the next look, milliseconds. */
+/** Looks once at the write stops. Returns the wait for the next look, milliseconds. */
 export async function watchWrites(rooms: WritesRooms): Promise<number> {
   await settleWrites(rooms);
   const now = rooms.world.clock.now();

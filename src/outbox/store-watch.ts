@@ -217,7 +217,7 @@ export class StoreWatch {
     const kept = await store.keepOutage({ alert, notified, ...(this.#loss && { loss: this.#loss }) });
     if (!kept && this.#kept === null) {
       world.log.warn(
-        'The note beside the store could not be written. If Warmwarden restarts before the store works again, it may send no resolved message and lose the emergency stops: after a restart, set them again.',
+        'The note beside the store could not be written. If Warmwarden restarts before the store works again, it may send no resolved message and lose the write stops: after a restart, set them again.',
       );
     }
     this.#kept = notified.join();

@@ -1,4 +1,4 @@
-// Settings by people: silences, emergency stops, and the sessions of signed-in browsers.
+// Settings by people: silences, write stops, and the sessions of signed-in browsers.
 import type { Action } from '../core/action.ts';
 import type { Silence } from '../core/alert.ts';
 import type { Session, SessionLimits } from '../core/records.ts';

@@ -105,7 +105,7 @@ export class Store {
     await this.#gate.write((trx) => writeMailboxes(trx, [mailbox]));
   }
 
-  /** Records an intent before its POST, or returns the emergency stop that covers the mailbox. */
+  /** Records an intent before its POST, or returns the write stop that covers the mailbox. */
   async openIntent(action: OpenAction): Promise<WritesOff | null> {
     return this.#gate.write(async (trx) => {
       const off = await writesOffOver(trx, action, action.openedAt);

@@ -206,7 +206,7 @@ test('after a 429 that leaves the list unread, nothing is sent again', async () 
   expect([code, outcomesIn(stdout), posts.length]).toEqual([1, 'mute unknown', 1]);
 });
 
-test('without a daemon the emergency stop in the store counts', async () => {
+test('without a daemon the write stop in the store counts', async () => {
   const { write, connect, posts } = await begin();
   mkdirSync('data');
   await (await Store.open(resolve('data/warmwarden.db'), Date.now())).close();

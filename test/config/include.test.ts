@@ -186,7 +186,7 @@ test('so is a mistake of the file itself', () => {
   expect(said({}, `include: {a: b}\n${account('a')}`)).toEqual(['config.yaml:1:10 include: has the wrong format']);
 });
 
-test('a broken file of one client leaves the place of the store to the emergency stop', () => {
+test('a broken file of one client leaves the place of the store to the write stop', () => {
   load({ 'a.yaml': 'accounts: [', 'b.yaml': account('b') }, 'store: {url: "sqlite:here.db"}\n');
   expect(loadPlaces(join(place.folder, 'config.yaml'), {})).toMatchObject({
     ...{ ok: true, store: join(place.folder, 'here.db'), accountNames: ['b'] },

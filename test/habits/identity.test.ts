@@ -124,7 +124,7 @@ describe('one workspace behind two keys', () => {
 
 describe('a mailbox that moves between accounts of one API', () => {
   it.each(['its key no longer sees it', 'the account is removed'])(
-    'keeps the emergency stop of the account: %s',
+    'keeps the write stop of the account: %s',
     async (how) => {
       await using it = await twoKeys({ expectErrors: ['the API'] });
       const { stage, burning } = it;
@@ -307,7 +307,7 @@ describe('an account that gets another name', () => {
   };
 
   it.each(['a reload, which says so', 'a restart'])(
-    'keeps claims, interventions, alerts and the emergency stop: by %s',
+    'keeps claims, interventions, alerts and the write stop: by %s',
     async (how) => {
       await using it = await prepared();
       if (how === 'a restart') await it.stage.restart(rename);

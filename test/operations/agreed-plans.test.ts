@@ -1,5 +1,5 @@
 // What a person agreed to is not done when it would be something else by now: a command whose plan says too little would do it.
-// `breaker apply` never acts where an emergency stop forbids it.
+// `breaker apply` never acts where a write stop forbids it.
 import { beforeEach, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
@@ -112,7 +112,7 @@ test('the preview says which mailboxes are paused and which are switched, and an
   expect(stage([], many).effect).toMatch(/m9@x\.example and 2 more\.$/);
 });
 
-test('during an emergency stop, neither the preview nor the answer says that it acts', () => {
+test('during a write stop, neither the preview nor the answer says that it acts', () => {
   const { effect, applied } = stage([{ kind: 'everything' }]);
   for (const said of [effect, applied]) {
     expect(said).toContain('Warmwarden does NOT act on 3 mailboxes while writes are off.');

@@ -85,7 +85,7 @@ test('a silence that fits nothing, or everything, is refused with what there is'
   expect(fleet.silences(systemClock().now())).toEqual([]);
 });
 
-test('no silence is offered for an emergency stop, which none mutes', () => {
+test('no silence is offered for a write stop, which none mutes', () => {
   const writesOff = sampleAlert(3, { rule: 'protection_off', object: 'writes' });
   const offered = (alert: Alert) => {
     const message = { incident: null, rule: alert.rule, account: 'acme', transitions: [{ kind: 'firing', alert }] };

@@ -1,4 +1,4 @@
-// The emergency stop on a real store: what it is about, that it is told and ends, and that each is ended by its own command.
+// The write stop on a real store: what it is about, that it is told and ends, and that each is ended by its own command.
 import { beforeEach, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { AccountState } from '../../src/core/mailbox.ts';

@@ -57,7 +57,7 @@ test('a silence over everything is announced to every person, repeated daily, an
   expect(at.started).toEqual([]);
 });
 
-test('the emergency stop of an account is for everybody but the clients of others, under a silence and beside every route', async () => {
+test('the write stop of an account is for everybody but the clients of others, under a silence and beside every route', async () => {
   await using at = await staged();
   at.rig.fleet.putSilence({ ...everything, match: { account: ['acme', 'beta'] } });
   const whole = { object: 'writes', account: 'beta', mailboxId: null, email: null };

@@ -151,7 +151,7 @@ const headlines: readonly Headline[] = [
     body: ['and base_url. acme: Ask the warm-up service what your plan and key allow.</p>'],
   },
   {
-    name: 'says of an account that is not guarded nothing in place of an emergency stop and of what another holds',
+    name: 'says of an account that is not guarded nothing in place of a write stop and of what another holds',
     put: (fleet) => {
       fleet.putAccount(account('northwind', { unjudged: { since: now, detail: 'not on your plan' } }));
       putVerdict(fleet, 'm1', held);

@@ -270,7 +270,7 @@ test('a warm-up answer from before our write that had its turn after it is no re
   expect([duty.mailbox()?.changes, duty.posts().length]).toEqual([[], 1]);
 });
 
-test('an action that waits for its turn in the budget is not sent when the emergency stop comes first', async () => {
+test('an action that waits for its turn in the budget is not sent when the write stop comes first', async () => {
   await using duty = await goOnDuty({ ...breached, poll: { ...rarePoll, mailboxes: '* * * * *' } });
   await duty.until(() => duty.action()?.state === 'planned');
   const look = hold(duty, 'warmup', 'after');

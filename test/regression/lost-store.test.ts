@@ -1,5 +1,5 @@
 // The store is deleted while Warmwarden runs, and the next process begins with a new, empty one: what was lost is said, and the
-// emergency stop, which a person set, does not end with it. The commands that docs/operating.md gives for a restore.
+// write stop, which a person set, does not end with it. The commands that docs/operating.md gives for a restore.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const remove = (path: string) => {
   for (const ending of ['', '-wal', '-shm']) rmSync(`${path}${ending}`, { force: true });
 };
 
-test('an emergency stop outlives its store: nothing is changed, and the message of the end says what is not known any more', async () => {
+test('a write stop outlives its store: nothing is changed, and the message of the end says what is not known any more', async () => {
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia), poll, expectErrors });
   await stage.run(minuteMs);
   await stage.writes(true);
@@ -39,7 +39,7 @@ test('an emergency stop outlives its store: nothing is changed, and the message 
   expect(stage.notified('store_failing')).toEqual(['firing', 'resolved']);
   const ended = stage.told('store_failing').at(-1);
   expect(ended?.sentences.join(' ')).toContain(
-    'does not act where an emergency stop is in force. Warmwarden no longer knows its earlier actions and silences. It restored the emergency stop that was in force.',
+    'does not act where a write stop is in force. Warmwarden no longer knows its earlier actions and silences. It restored the write stop that was in force.',
   );
   await stage.writes(false);
   await stage.run(hourMs);
@@ -101,7 +101,7 @@ describe('a start beside the note of a store that failed', () => {
     expect(first).toEqual({ news: [`Created a new, empty store: ${path}.`], warnings: [] });
     expect(store.news).toEqual([]);
     expect(store.warnings).toEqual([
-      `Created a new, empty store: ${path}. The store that was there before was deleted, replaced or moved away. Warmwarden no longer knows its earlier actions and silences. No emergency stop is in force.`,
+      `Created a new, empty store: ${path}. The store that was there before was deleted, replaced or moved away. Warmwarden no longer knows its earlier actions and silences. No write stop is in force.`,
     ]);
     expect(await store.outage()).toEqual({ ...outage, loss: { everything: true, stops: 0 } });
   });
@@ -120,7 +120,7 @@ describe('a start beside the note of a store that failed', () => {
       { scope: { kind: 'account' }, by: 'ann', since: now, until: null, reason },
     ];
     expect(await writesOff()).toMatchObject(expected);
-    expect(store.warnings.join()).toContain('It restored the 2 emergency stops that were in force.');
+    expect(store.warnings.join()).toContain('It restored the 2 write stops that were in force.');
     await store.recordWrites({
       off: [],
       on: [JSON.stringify(['account', 'acme'])],
@@ -139,7 +139,7 @@ describe('a start beside the note of a store that failed', () => {
   test('puts a stop in force again that a backup from before it lacks', async () => {
     const { store, writesOff } = await next([stopOf(everywhere)], () => {});
     expect(await writesOff()).toMatchObject([{ scope: everywhere }]);
-    expect(store.warnings.join()).toContain('lacked an emergency stop');
+    expect(store.warnings.join()).toContain('lacked a write stop');
   });
 });
 

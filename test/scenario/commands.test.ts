@@ -1,5 +1,5 @@
 // Commands of people on a whole daemon, through its socket: shown first, sent once, read back, theirs to take back; what `set` never
-// touches; and the emergency stop.
+// touches; and the write stop.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// A daemon in a process of its own: operator commands on the command line, with the emergency stop through kill -9, and a crash, after which
+// A daemon in a process of its own: operator commands on the command line, with the write stop through kill -9, and a crash, after which
 // it starts itself again, unless something else does.
 import { rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

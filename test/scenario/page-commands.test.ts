@@ -110,7 +110,7 @@ test('nothing is done for another page, another browser, a viewer, without a rea
   expect(stage.made()).toEqual([`${oliver} slow`]);
 });
 
-test('an emergency stop begins and ends, of everything and of a mailbox; a silence is added, and an alert acknowledged, as the links of messages prepare it', async () => {
+test('a write stop begins and ends, of everything and of a mailbox; a silence is added, and an alert acknowledged, as the links of messages prepare it', async () => {
   await using stage = await begin([oliver]);
   const browser = await signedIn(stage);
   const key = `agency/${stage.mailbox(oliver).id}`;

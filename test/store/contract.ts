@@ -254,10 +254,7 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       expect([await store.departed('beta', asked), await store.departed('acme', [])]).toEqual([[], []]);
     });
 
-    it('accounts may swap their names: mailboxes, history and emergency stops go with them', async ({
-      store,
-      reopen,
-    }) => {
+    it('accounts may swap their names: mailboxes, history and write stops go with them', async ({ store, reopen }) => {
       const named = (name: string, api: string) => ({ name, api, digest: `digest of ${api}` });
       await store.recordAccounts({
         accounts: [named('acme', 'https://one.example'), named('beta', 'https://two.example')],

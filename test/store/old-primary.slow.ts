@@ -104,7 +104,7 @@ test('a restart does not forget it, and doctor says it; deleting the file does',
   lead(primary);
   await expect(open(proxy.place)).rejects.toThrow(isRefused);
   await expect(examinePostgres(proxy.place, systemClock())).rejects.toThrow(isRefused);
-  // A command, too: an emergency stop that is set there stops nobody.
+  // A command, too: a write stop that is set there stops nobody.
   await expect(Store.open(proxy.place, now)).rejects.toThrow(isRefused);
   lead(standby);
   await (await open(proxy.place)).close();

@@ -1,4 +1,4 @@
-// What every store promises of emergency stops, runs, retention and circuit breakers: the second part of contract.ts.
+// What every store promises of write stops, runs, retention and circuit breakers: the second part of contract.ts.
 import { describe, expect, test } from 'vitest';
 import { admit, applyHeld, type BreakerState, closedBreaker, withdraw } from '../../src/core/guard/breaker.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';

@@ -70,7 +70,7 @@ schedule:                        # optional; never with resume
 - **Parameters** are \`string\` (with \`one_of\`), \`integer\` or \`number\` (with \`minimum\` and \`maximum\`), or \`boolean\`. \`names: mailbox\`, \`account\` or
   \`domain\` makes an unknown name an error instead of an empty answer.
 - **\`do:\`** needs the columns \`account\` and \`mailbox_id\`, and adds \`operation\`, \`outcome\` (planned, done, failed, skipped) and \`message\`. The
-  emergency stop and the rate limit apply. The audit log names the caller.
+  write stop and the rate limit apply. The audit log names the caller.
 - **Schedules** are checked once a minute. After a downtime, each recipe makes up for one missed run. An hour that occurs twice, when
   clocks go back, has one run. A run that changes mailboxes fails instead if
   it is more than an hour late.

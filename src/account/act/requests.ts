@@ -120,7 +120,7 @@ export class ActionRequests {
   async send(open: OpenAction, signal: AbortSignal): Promise<Settlement | null> {
     // The mailbox has left, or the open intent is looked at after the restart: nothing was sent.
     if (signal.aborted || !this.isCurrent(open)) return null;
-    // While the intent was recorded, an emergency stop or another answer may have come.
+    // While the intent was recorded, a write stop or another answer may have come.
     if (!this.#rooms.recorder.maySend(open) || !this.#standsAsSeen(open)) return { kind: 'not_sent', detail: notSent };
     const sent = await this.#request(open);
     if (sent.ok) {

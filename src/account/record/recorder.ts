@@ -168,7 +168,7 @@ export class Recorder {
     });
   }
 
-  /** `enforce: false` concerns the guard only; an emergency stop concerns people, too. */
+  /** `enforce: false` concerns the guard only; a write stop concerns people, too. */
   maySend({ mailboxId, email, by }: Action): boolean {
     const policy = this.#options.policyFor({ email, id: mailboxId });
     return this.#enforces(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());

@@ -178,7 +178,7 @@ export function storeFailing(failure: StoreFailure | null, loss: Loss | null = n
       'the store works again',
       (loss?.stops ?? 0) === 0
         ? 'Warmwarden guards, records its decisions and acts on them again.'
-        : 'Warmwarden guards and records its decisions again. It does not act where an emergency stop is in force.',
+        : 'Warmwarden guards and records its decisions again. It does not act where a write stop is in force.',
       loss && lossText(loss),
     ],
   });

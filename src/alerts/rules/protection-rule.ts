@@ -204,7 +204,7 @@ export function coversEverything(match: AlertMatch, accounts: readonly TaggedAcc
   return everyAccount && everySeverity && all(match.rule) && everyObject;
 }
 
-// Emergency stops: one alert per scope. It ends when the stop is removed or has expired.
+// Write stops: one alert per scope. It ends when the stop is removed or has expired.
 
 export type WritesEnd = { readonly by: string; readonly reason: string } | 'expired';
 
@@ -236,7 +236,7 @@ export function writesOffCondition(
       ],
       ended: () => [
         `writes are on again for ${about}`,
-        end === 'expired' && `The emergency stop has expired${untilText ? ` (${untilText})` : ''}.`,
+        end === 'expired' && `The write stop has expired${untilText ? ` (${untilText})` : ''}.`,
         end && end !== 'expired' && sentence(`Switched on by ${end.by}${end.reason === '' ? '' : `: ${end.reason}`}`),
       ],
       numbers: () => ({ scope: scope.kind, until: until === null ? null : new Date(until).toISOString() }),

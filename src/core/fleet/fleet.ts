@@ -271,11 +271,11 @@ export class Fleet {
     this.#breakers.delete(api);
   }
 
-  /** Emergency stops, including expired ones. */
+  /** Write stops, including expired ones. */
   *knownWritesOff(): IterableIterator<WritesOff> {
     yield* this.#writesOff.values();
   }
-  /** Emergency stops in force at a moment, the widest first. */
+  /** Write stops in force at a moment, the widest first. */
   writesOff(now: EpochMs): readonly WritesOff[] {
     const off = [...this.#writesOff.values()].filter((one) => isOff(one, now));
     return off.sort((a, b) => widths.indexOf(a.scope.kind) - widths.indexOf(b.scope.kind));
@@ -288,7 +288,7 @@ export class Fleet {
     this.#revision += 1;
     this.#writesOff.delete(key);
   }
-  /** Widest emergency stop over an account, or one of its mailboxes, or null if there is none. */
+  /** Widest write stop over an account, or one of its mailboxes, or null if there is none. */
   writesOffOver(account: string, mailboxId: string | null, now: EpochMs): WritesOff | null {
     if (this.#writesOff.size === 0) return null;
     const known = scopesOver(account, mailboxId).map((scope) => this.#writesOff.get(scopeKey(scope)));

@@ -1,4 +1,4 @@
-// A note beside the store, in JSON, for a next process that finds the store failing or lost. It has the emergency stops
+// A note beside the store, in JSON, for a next process that finds the store failing or lost. It has the write stops
 // in force, a failure that people were notified of, and the identity of the file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Loss, lossText, type NotifiedOutage } from '../../core/store-failure.ts';
@@ -71,7 +71,7 @@ export interface StoreBeginning {
 
 const restored = '(restored: the store that had it was lost)';
 
-/** Adds the emergency stops of the note that the store lacks: it may be new and empty, or a backup. */
+/** Adds the write stops of the note that the store lacks: it may be new and empty, or a backup. */
 export function begin(
   db: Db,
   { file, note }: { readonly file: string; readonly note: OutageNote },

@@ -174,7 +174,7 @@ export const fleetAnswer = z.strictObject({
     .strictObject({ said: text, remedy: text.describe('What to do, in sentences.') })
     .nullable()
     .describe('What is wrong with the store; null while it does what it is asked.'),
-  writes_off: listOf(writesOff).describe('Emergency stops in force.'),
+  writes_off: listOf(writesOff).describe('Write stops in force.'),
   actions: listOf(action).describe('The newest actions.'),
   total: count.describe('Mailboxes in all.'),
   mailboxes: listOf(mailbox).describe('The mailboxes, the worst first.'),

@@ -180,7 +180,7 @@ function totalOf(counts: StateCounts): number {
 
 const stopsNamed = 3;
 
-/** Headline for emergency stops. After a stop that does not cover everything, the headline of the fleet follows. */
+/** Headline for write stops. After a stop that does not cover everything, the headline of the fleet follows. */
 function writesOffHeadline(facts: HeadlineFacts): Headline | null {
   const { writesOff, accounts, troubles } = facts;
   if (writesOff.length === 0) return null;
