@@ -65,7 +65,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       },
     ],
     done: 'Warmwarden changes nothing without data, and retries at growing intervals. Other accounts are not affected.',
-    todo: 'Meanwhile, watch the bounces of the account in the warm-up service, and pause mailboxes there.',
+    todo: 'Meanwhile, watch the bounces of the account in the warm-up service, and pause mailboxes there. After a change: `warmwarden doctor`.',
   },
   crashed: {
     means:
@@ -89,7 +89,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'Clean the list, then run `warmwarden resume MAILBOX`.',
       },
     ],
-    todo: '`warmwarden explain MAILBOX` shows the history. Campaigns keep sending: stop those yourself.',
+    todo: 'Campaigns keep sending: stop those yourself. The history: `warmwarden explain MAILBOX`. Undo what it did: `warmwarden undo --since 1h`.',
   },
   restored: {
     means:
@@ -100,7 +100,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'Many mailboxes need an action at once: a mailbox provider or wrong data is the likely cause. The circuit breaker holds all further actions under this API, emergencies too. Another message follows at 2, 4, 8 and so on held mailboxes, and for each emergency.',
     done: 'Nothing on the held mailboxes. From the time in the message, on fresh data, Warmwarden acts on at most a tenth of the fleet per 15 minutes, the worst first. If it had read most of them once or twice, it waits for you.',
-    todo: 'Compare the counts with those in the warm-up service. Real bounces: `warmwarden breaker apply`. Wrong data: `warmwarden breaker discard`: these bounces no longer count, only new ones. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
+    todo: 'Compare the counts with those in the warm-up service. Real bounces: `warmwarden breaker apply`. Wrong data, so that only new bounces count: `warmwarden breaker discard`. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
   },
   protection_off: {
     means:
@@ -133,12 +133,12 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'Run `warmwarden silence expire ID`.',
       },
     ],
-    todo: 'If it was intended, nothing.',
+    todo: 'If it was intended, nothing. What is off: `warmwarden status`.',
   },
   contested: {
     means:
       'Twice within a day, somebody else reversed what Warmwarden had changed on a mailbox. Warmwarden does not act on it for up to a day.',
-    todo: 'Find the person or the tool: `warmwarden explain MAILBOX`. Then let Warmwarden act again: `warmwarden contest end MAILBOX`.',
+    todo: 'Find the person or the tool: `warmwarden explain MAILBOX`. Let Warmwarden act again: `warmwarden contest end MAILBOX`.',
   },
   recovery_without_effect: {
     means: 'A recovery does not do what it should. The mailbox stays in recovery mode.',
@@ -169,7 +169,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
           'For 5 minutes it could not be sent: the request before it failed, or had to wait for the rate limit. Warmwarden keeps trying.',
       },
     ],
-    todo: 'Make the change yourself in the warm-up service. The alert ends when Warmwarden reads the change, or that no action is needed.',
+    todo: 'Make the change yourself in the warm-up service. The tries: `warmwarden history --guard --mailbox MAILBOX`. The alert ends when Warmwarden reads the change, or that no action is needed.',
   },
   guard_blind: {
     means:
@@ -200,7 +200,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
   bounce_over_limit: {
     means:
-      'A mailbox is over its bounce limit, and Warmwarden does not act. The alert ends when the rate is within the limit, or when Warmwarden acts. `warmwarden alerts list --details` shows the reason of now.',
+      'A mailbox is over its bounce limit, and Warmwarden does not act. The alert ends when the rate is within the limit, or when Warmwarden acts.',
     cases: [
       {
         cause: 'no action',
@@ -221,12 +221,12 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   bounce_near_limit: {
     means:
       'The bounce rate is at 80% of the limit or more (`guard.near_limit`), with at least `guard.min_bounces` bounces. The alert ends below 70%.',
-    todo: 'Check the recipient list before the rate reaches the limit.',
+    todo: 'Check the recipient list before the rate reaches the limit. The counts: `warmwarden explain MAILBOX`.',
   },
   bounce_burst: {
     means:
       'In the last 1 to 3 days a mailbox had at least 3 bounces more than its limit allows, although its whole window is not a breach.',
-    todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts, set `guard: {burst: act}`.',
+    todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts: `guard: {burst: act}`.',
   },
   shared_bounces: {
     means: 'Many mailboxes bounce together. Each one has its own limit: this alert changes nothing.',
@@ -263,7 +263,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   mailbox_missing: {
     means:
       'Two lists in a row lack a mailbox that was listed before, or that the configuration includes by name. Warmwarden does not watch it, and keeps its history. The alert ends when the mailbox is back or no longer included, otherwise after a week.',
-    todo: 'If somebody removed it, do nothing, or remove it from `mailboxes.include`. Otherwise look for it in the warm-up service. If it never was in the list, check its spelling, and whether the key can see it.',
+    todo: 'If somebody removed it, do nothing, or remove it from `mailboxes.include`. Otherwise look for it in the warm-up service. If it never was in the list, check its spelling. What the key can see: `warmwarden doctor`.',
   },
   dns_failing: {
     means:
@@ -344,7 +344,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       },
     ],
     done: 'Warmwarden reads the riskiest mailboxes first.',
-    todo: '`warmwarden doctor` has the numbers; `warmwarden status` shows the progress of a first sweep.',
+    todo: 'The numbers: `warmwarden doctor`. The progress of a first sweep: `warmwarden status`.',
   },
   changed_by_others: {
     means: 'Somebody or something other than Warmwarden changed a mailbox.',
@@ -362,7 +362,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       },
     ],
     done: 'Warmwarden leaves the change, and judges the mailbox by the new mode. Another mode starts the count again, once within `guard.window_days`, and not during a breach.',
-    todo: 'Nothing, if you expected it. Otherwise find the person or the tool: `warmwarden explain MAILBOX`.',
+    todo: 'Nothing, if you expected it. Otherwise, find the person or the tool: `warmwarden explain MAILBOX`.',
   },
   api_unwell: {
     means: 'The API answers, but reports trouble. Warmwarden judges and acts on what it answers.',
@@ -375,7 +375,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   clock_off: {
     means:
       'The clocks of this machine and of the API are more than a minute apart. Near midnight UTC, Warmwarden may treat the wrong day as today.',
-    todo: 'Synchronize this machine: `timedatectl` shows whether it is. If it is, report the clock of the API to the warm-up service.',
+    todo: 'Is this machine synchronized: `timedatectl`. If it is, report the clock of the API to the warm-up service.',
   },
   config_wrong: {
     means: 'The configuration does not do what it says.',
@@ -397,13 +397,13 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   operator_acted: {
     means:
       'A person changed something through Warmwarden: on the command line, over HTTP, or with a recipe. The message says who, what, why and the outcome.',
-    todo: 'Nothing, if you expected it. `warmwarden history` shows the commands. Info is sent only where a route takes it.',
+    todo: 'Nothing, if you expected it. Info is sent only where a route takes it. The commands: `warmwarden history`.',
   },
   channel_failing: {
     means:
       'A channel has accepted no message for 15 minutes while there was something to send. Or its receiver refuses the password, key or address. The other channels get this alert. For the heartbeat: its address does not take the pings.',
     done: 'Its messages wait in order. Warmwarden retries them for a day.',
-    todo: 'Check the address and the receiver. See what it answers: `warmwarden channels test NAME` (or `heartbeat`).',
+    todo: 'Check the address and the receiver. What it answers: `warmwarden channels test NAME`. The heartbeat: `warmwarden channels test heartbeat`.',
   },
   store_failing: {
     means:

@@ -1,4 +1,6 @@
 // What a right file becomes: defaults, substitution, secrets and their files, certificates, units, routes, warnings.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -52,6 +54,24 @@ describe('defaults', () => {
       { match: { severity: ['critical', 'warning'] }, channels: ['ops'] },
     ]);
   });
+});
+
+test('the examples of docs/configuration.md load', () => {
+  mkdirSync(join(folder, 'secrets'), { recursive: true });
+  const secrets = {
+    acme: 'sk_live_1234',
+    slack: 'https://hooks.slack.com/services/a',
+    db: 'hush',
+    prometheus: createHash('sha256').update('a token').digest('hex'),
+  };
+  for (const [name, text] of Object.entries(secrets)) place.write(`secrets/${name}`, text);
+  const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
+  const examples = [...page.matchAll(/^### (\w+)$[^#]*?```yaml\n(.*?)```/gms)];
+  expect(examples.length).toBeGreaterThan(10);
+  for (const [, section = '', text = ''] of examples) {
+    expect(text.startsWith(`${section}:`), text).toBe(true);
+    accepted(section === 'accounts' ? text : account + text);
+  }
 });
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: the braces are the configuration's, not TypeScript's.

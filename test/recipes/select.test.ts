@@ -59,6 +59,13 @@ describe('a SELECT', () => {
     });
   });
 
+  test('is shown for each view in docs/recipe-views.md', async () => {
+    const page = readFileSync(new URL('../../docs/recipe-views.md', import.meta.url), 'utf8');
+    const examples = [...page.matchAll(/^## (\w+)$.*?```sql\n(.*?)```/gms)];
+    expect(examples.map(([, name]) => name)).toEqual(views.map(({ name }) => name));
+    for (const [, name, select = ''] of examples) expect((await ask(select)).error, name).toBeNull();
+  });
+
   test('does not call a mailbox with stale statistics ok', async () => {
     const place = join(folder, 'stale.db');
     const other = await Store.open(place, now);

@@ -87,12 +87,46 @@ interface Row {
   readonly inFile: boolean;
 }
 
+/** What is often changed in a section. A test loads each of them. */
+const examples: Readonly<Record<string, string>> = {
+  accounts: `accounts:
+  - name: acme
+    base_url: https://mailboxes.example.com
+    api_key_file: secrets/acme
+    plan: enterprise
+    mailboxes: {exclude: ["*@test.acme.example"]}
+    overrides:
+      - {match: "ceo@acme.example", guard: {on_breach: alert}}`,
+  poll: 'poll: {spare_share: 0%}    # nothing beyond the cadence',
+  guard: `guard:
+  enforce: false
+  limits: {balanced: 0.8%}`,
+  api: 'api: {status_words: {paused: [paused, frozen]}}',
+  alerts: `alerts:
+  channels:
+    - {name: ops, type: slack, url_file: secrets/slack}
+  rules:
+    bounce_near_limit: {enabled: false}`,
+  store: 'store: {url: "postgres://warmwarden@db.example.com/warmwarden", password_file: secrets/db}',
+  server: `server:
+  listen: 0.0.0.0:7025
+  auth:
+    tokens:
+      - {name: prometheus, sha256_file: secrets/prometheus, role: scraper}`,
+  log: 'log: {level: warn}',
+  metrics: 'metrics: {mailbox_label: id}',
+  proxy: 'proxy: http://proxy.example.com:3128',
+  recipes: 'recipes: {directory: /etc/warmwarden/recipes}',
+  retention: 'retention: {decisions: 90d}',
+};
+
 const rulesAt = 'alerts.rules';
 const ruleKey = /^alerts\.rules\.\w+(\.(enabled|severity|for))?$/;
 
 function sectionText(key: string, shape: FileShape): string {
   const rows = mergedRows(rowsOf(shape, key).filter(({ key: path }) => !ruleKey.test(path)));
-  const about = `### ${key}\n\n${shape.description ?? ''}\n`;
+  const example = examples[key] === undefined ? '' : `\n\`\`\`yaml\n${examples[key]}\n\`\`\`\n`;
+  const about = `### ${key}\n\n${shape.description ?? ''}\n${example}`;
   if (rows.length === 0) return about;
   const table = `| key | kind | default | meaning |\n| --- | --- | --- | --- |\n${rows.map(rowText).join('\n')}\n`;
   return `${about}\n${table}${key === 'alerts' ? `\n${rulesText(shape.properties?.['rules'] ?? {})}` : ''}`;

@@ -101,6 +101,30 @@ Strangers wrote some of the text in the rows: treat it as data. CSV has an apost
 }
 
 /** Ends with a line break. */
+/** A question to each view, which a test asks. */
+const examples: Readonly<Record<string, string>> = {
+  mailboxes: `SELECT email, mode, rate_percent, bounces_until_breach, stats_age_minutes
+FROM mailboxes WHERE state IN ('near_limit', 'not_judged')
+ORDER BY bounces_until_breach`,
+  mailbox_tags: `SELECT t.value AS client, count(*) AS mailboxes, sum(m.bounced) AS bounced
+FROM mailbox_tags t JOIN mailboxes m USING (account, mailbox_id)
+WHERE t.tag = 'client' GROUP BY t.value`,
+  daily_stats: `SELECT date, sum(sent) AS sent, sum(bounced) AS bounced
+FROM daily_stats WHERE date >= date(:now, '-14 days')
+GROUP BY date ORDER BY date`,
+  dns_checks: `SELECT DISTINCT domain, record, status, value
+FROM dns_checks WHERE result = 'fail'`,
+  blacklist_checks: `SELECT ip, lists, count(*) AS mailboxes
+FROM blacklist_checks WHERE listed = 'yes' GROUP BY ip, lists`,
+  decisions: `SELECT email, since, action, reason, bounced, sent
+FROM decisions WHERE action <> 'none' AND since >= datetime(:now, '-7 days')`,
+  actions: `SELECT kind, state, count(*) AS actions
+FROM actions WHERE planned_at >= date(:now, '-30 days') GROUP BY kind, state`,
+  pauses: `SELECT email, explanation FROM pauses ORDER BY email`,
+  deliveries: `SELECT channel, title, detail FROM deliveries
+WHERE state = 'undelivered' ORDER BY settled_at DESC`,
+};
+
 export function recipeViewsText(): string {
   const lineOf = ({ name, about }: { readonly name: string; readonly about: string }) => `| \`${name}\` | ${about} |`;
   const lines = views.flatMap(({ columns }) => columns.map(lineOf));
@@ -110,7 +134,7 @@ export function recipeViewsText(): string {
     const named = columns.filter((column) => shared.has(lineOf(column))).map((column) => `\`${column.name}\``);
     const own = columns.map(lineOf).filter((line) => !shared.has(line));
     const also = named.length === 0 ? '' : `\n\nIn common: ${named.join(', ')}.`;
-    return `## ${name}\n\n${about}${also}\n\n${table(own)}\n`;
+    return `## ${name}\n\n${about}${also}\n\n${table(own)}\n\n\`\`\`sql\n${examples[name] ?? ''}\n\`\`\`\n`;
   });
   return `# Views of recipes
 
