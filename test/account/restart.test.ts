@@ -106,16 +106,6 @@ test('a planned action whose mailbox a person paused while the daemon was down i
   expect([duty.posts().length - before, duty.reason()]).toEqual([0, 'already_paused']);
 });
 
-test('waits between tries go on after a restart: the second try is not made early', async () => {
-  await using duty = await goOnDuty({ poll: calmPoll });
-  duty.meddleWithPosts(() => 'swallow');
-  await duty.until(() => duty.action()?.attempts === 3 && duty.action()?.state === 'unconfirmed');
-  const nextTryAt = duty.action()?.nextTryAt ?? 0;
-  await duty.restart();
-  await duty.until(() => duty.posts().length === 4, hourMs);
-  expect(duty.clock.now()).toBeGreaterThanOrEqual(nextTryAt);
-});
-
 test('an account whose loops end has what waits of its answers committed before anyone takes over', async () => {
   await using duty = await goOnDuty({ poll: calmPoll, scenario: stormOf(oliver) });
   const stored = async () => (await duty.store().loadPicture()).mailboxes.find(({ email }) => email === oliver);

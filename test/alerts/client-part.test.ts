@@ -87,15 +87,22 @@ test('a hold behind a key that clients share goes to the channels of those with 
   expect(channelsFor(hold, { routes: all, channels, fleet, now: start })).toEqual(['alpha', 'ops']);
 });
 
-test('a shared key that guards nobody is told to each client behind it, without words about others', () => {
-  const fleet = fleetOf('alpha');
-  for (const one of held) fleet.putMailbox({ ...sampleMailbox(), ...entry({ ...one, account: 'shared' }) });
+/** All clients in one account, told apart by the tags of its overrides. */
+function agencyOf(accountTag: string): Fleet {
+  const fleet = new Fleet();
+  fleet.putAccount(account('agency'));
+  for (const one of held) fleet.putMailbox({ ...sampleMailbox(), ...entry({ ...one, account: 'agency' }) });
   fleet.tags = {
     all: () => [],
     of: ({ email }) => [`client=${domainOf(email).split('.')[0]}`],
-    ofAccount: () => ['client=gamma'],
-    choicesOf: () => [],
+    ofAccount: () => [accountTag],
+    choicesOf: () => [['client=alpha', 'client=beta', 'client=gamma']],
   };
+  return fleet;
+}
+
+test('a shared key that guards nobody is told to each client behind it, without words about others', () => {
+  const fleet = agencyOf('client=gamma');
   const routesNow = ['alpha', 'beta', 'delta'].map((name) => ({
     match: { tag: [`client=${name}`], severity: ['critical' as const] },
     channels: [name],
@@ -106,7 +113,7 @@ test('a shared key that guards nobody is told to each client behind it, without 
   }));
   const all = [...routesNow, { match: {}, channels: ['ops'] }];
   const facing = { ...context, fleet, routes: all };
-  const state = account('shared', { rejections: 2, keyWrites: false, lastFailure: '401: the key of beta is gone' });
+  const state = account('agency', { rejections: 2, keyWrites: false, lastFailure: '401: the key of beta is gone' });
   const to = (alert: Alert) => channelsFor(alert, { routes: all, channels: channelsNow, fleet, now: start });
   const causes = accountConditions(state, start, 'UTC').filter(({ active }) => active === true);
   const alerts = causes.map(alertOf).filter(({ rule }) => rule === 'not_guarded');
@@ -120,8 +127,8 @@ test('a shared key that guards nobody is told to each client behind it, without 
   const [dead] = alerts;
   const withoutOps = { routes: routesNow, channels: channelsNow, fleet, now: start };
   expect(dead && channelsFor(dead, withoutOps)).toEqual(['alpha', 'beta', 'ops']);
-  const [missing] = fleet.mailboxesOf('shared');
-  const short = alertOf(mailboxListShort('shared', { listed: 3, missing: missing ? [missing] : [], truncated: false }));
+  const [missing] = fleet.mailboxesOf('agency');
+  const short = alertOf(mailboxListShort('agency', { listed: 3, missing: missing ? [missing] : [], truncated: false }));
   expect(to(short)).toEqual(['ops']);
 });
 
@@ -140,17 +147,8 @@ test('the end of a hold is the same alert as its beginning, without names of oth
   expect(JSON.stringify(shown)).not.toMatch(/beta|gamma/);
 });
 
-/** All clients in one account, told apart by the tags of its overrides. */
-const agency = new Fleet();
-agency.putAccount(account('agency'));
-for (const one of held) agency.putMailbox({ ...sampleMailbox(), ...entry({ ...one, account: 'agency' }) });
-agency.tags = {
-  all: () => [],
-  of: ({ email }) => [`client=${domainOf(email).split('.')[0]}`],
-  ofAccount: () => ['client=alpha'],
-  choicesOf: () => [['client=alpha', 'client=beta', 'client=gamma']],
-};
 const byTag = ['alpha', 'beta'].map((name) => ({ match: { tag: [`client=${name}`] }, channels: [name] }));
+const agency = agencyOf('client=alpha');
 const ofAgency = { ...context, fleet: agency, routes: byTag };
 
 test.each([

@@ -199,19 +199,6 @@ test('a mailbox in its first hour belongs to no incident: what is found need not
   expect(at.fleet.incidents()).toEqual([]);
 });
 
-test('a restart at any moment of the day changes nothing of what is said', async () => {
-  const calm = await lived(providerBlock, 2 * dayMs);
-  const restless = collectorRig();
-  for (const line of providerBlock.trim().split('\n')) {
-    await restless.play(line);
-    restless.restart();
-  }
-  await restless.run(2 * dayMs);
-  const words = ({ sent }: Rig) =>
-    sent.map(({ title, message }) => [title, message.transitions.length, message.incident?.id]);
-  expect(words(restless)).toEqual(words(calm));
-});
-
 const timeOf = (minute: number) => new Date(minute * minuteMs).toISOString().slice(11, 16);
 const moments = fc.array(
   fc.record({

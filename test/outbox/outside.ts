@@ -1,4 +1,4 @@
-// Every kind of channel with its receiver on loopback, which can be away, want no more, or be silent.
+// Every kind of channel with its receiver on loopback, which can be away or want no more.
 import { type ChannelSettings, channelSettings, createChannel } from '../../src/channels/channels.ts';
 import type { World } from '../../src/world/world.ts';
 import { people } from '../channels/people.ts';
@@ -7,8 +7,8 @@ import { routingKey } from '../support/strict-receivers.ts';
 import { startReceiver } from './receiver.ts';
 import { secret } from './rig.ts';
 
-/** works: it takes everything. away: 503, or 421. gone: 410, or 550. silent: no answer at all. */
-export type Mood = 'works' | 'away' | 'gone' | 'silent';
+/** works: it takes everything. away: 503, or 421. gone: 410, or 550. */
+export type Mood = 'works' | 'away' | 'gone';
 
 export interface Outside extends AsyncDisposable {
   readonly settings: ChannelSettings;
@@ -24,8 +24,8 @@ export type ChannelKind = (typeof channelKinds)[number];
 
 export const channelFor = ({ settings }: Outside, world: World) => createChannel(settings, { world, ...people });
 
-const statusOf = { works: 200, away: 503, gone: 410, silent: -1 } as const;
-const smtpAnswerOf = { works: null, away: '421 4.3.2 Away', gone: '550 5.7.1 Gone', silent: 'silence' } as const;
+const statusOf = { works: 200, away: 503, gone: 410 } as const;
+const smtpAnswerOf = { works: null, away: '421 4.3.2 Away', gone: '550 5.7.1 Gone' } as const;
 
 export const openOutside = (kind: ChannelKind): Promise<Outside> =>
   kind === 'email' ? mailOutside() : httpOutside(kind);
@@ -35,7 +35,6 @@ async function httpOutside(kind: Exclude<ChannelKind, 'email'>): Promise<Outside
   let status: number = statusOf.works;
   const good: string[] = [];
   receiver.answer = (response, { headers, body }) => {
-    if (status < 0) return;
     if (status === statusOf.works) good.push(`${headers['webhook-id'] ?? ''} ${body}`);
     response.writeHead(status).end('{"ok":true}');
   };

@@ -22,14 +22,13 @@ interface MailServerOptions {
   readonly tls?: 'none' | 'starttls' | 'from the start';
 }
 
-const silence = '000 silence';
 /** RFC 5321 4.5.3.1.6: octets of a line, without its end. */
 const maxLine = 998;
 
 export class MailServer implements AsyncDisposable {
   readonly received: ReceivedEmail[] = [];
-  /** The answer to a step, such as `450 4.2.0 later`; null: yes; 'silence': none. */
-  answer: (step: Step, about: string) => string | 'silence' | null = () => null;
+  /** The answer to a step, such as `450 4.2.0 later`; null: yes. */
+  answer: (step: Step, about: string) => string | null = () => null;
   attempts = 0;
   readonly #server: SMTPServer;
   readonly #options: MailServerOptions;
@@ -53,10 +52,7 @@ export class MailServer implements AsyncDisposable {
         const refused = given === password ? this.#refusal('auth', username) : errorOf('535 5.7.8 Wrong password');
         callback(refused, { user: username });
       },
-      onMailFrom: ({ address }, _session, callback) => {
-        const refused = this.#refusal('from', address);
-        if (refused?.message !== silence.slice(4)) callback(refused);
-      },
+      onMailFrom: ({ address }, _session, callback) => callback(this.#refusal('from', address)),
       onRcptTo: ({ address }, _session, callback) => callback(this.#refusal('to', address)),
       onData: (stream, session, callback) => {
         const chunks: Buffer[] = [];
@@ -96,7 +92,7 @@ export class MailServer implements AsyncDisposable {
 
   #refusal(step: Step, about: string): Error | null {
     const answer = this.answer(step, about);
-    return answer === null ? null : errorOf(answer === 'silence' ? silence : answer);
+    return answer === null ? null : errorOf(answer);
   }
 }
 
