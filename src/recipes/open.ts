@@ -129,6 +129,7 @@ function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, n
   const others: Record<string, Ppm> = {};
   const tags: Record<string, readonly string[]> = {};
   const stale: string[] = [];
+  const statsAt: Record<string, EpochMs> = {};
   for (const mailbox of fleet.mailboxes()) {
     const key = mailboxKey(mailbox.account, mailbox.id);
     const ppm = nearLimitPpmOf(mailbox);
@@ -136,6 +137,7 @@ function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, n
     const own = fleet.tags.of(mailbox);
     if (own.length > 0) tags[key] = own;
     if (fleet.isStale(mailbox)) stale.push(key);
+    if (mailbox.stats) statsAt[key] = mailbox.stats.at;
   }
-  return { now, nearLimitPpm: { usual, others }, tags, stale };
+  return { now, nearLimitPpm: { usual, others }, tags, stale, statsAt };
 }

@@ -28,6 +28,8 @@ export interface ProgramFacts {
   readonly tags: Readonly<Record<string, readonly string[]>>;
   /** Mailboxes whose statistics are stale, as `ACCOUNT/ID`. */
   readonly stale: readonly string[];
+  /** When the statistics were read, by `ACCOUNT/ID`. The store has this time only to an hour for unchanged ones. */
+  readonly statsAt: Readonly<Record<string, EpochMs>>;
 }
 
 /** SQLite enforces these, so that a SELECT can't fill the memory. */
@@ -187,6 +189,10 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
   database.function('tags_of', pure, (account, id) =>
     JSON.stringify((facts.tags[mailboxKey(String(account), String(id))] ?? []).map(tagParts)),
   );
+  database.function('stats_read_at', pure, (account, id) => {
+    const at = facts.statsAt[mailboxKey(String(account), String(id))];
+    return at === undefined ? null : BigInt(Math.round(at));
+  });
   database.function('day_rows', pure, (answer) => {
     const stats = read<StatsAnswer>('day_rows', answer);
     if (stats.rows === undefined) throw unreadable('day_rows', answer);

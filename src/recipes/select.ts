@@ -119,7 +119,13 @@ export function checkSelect(select: string, parameters: readonly string[], does:
   const problems = parameterProblems(bare, parameters);
   let columns: readonly string[];
   try {
-    emptySandbox ??= openSandbox(null, { now: 0, nearLimitPpm: { usual: 0, others: {} }, tags: {}, stale: [] });
+    emptySandbox ??= openSandbox(null, {
+      now: 0,
+      nearLimitPpm: { usual: 0, others: {} },
+      tags: {},
+      stale: [],
+      statsAt: {},
+    });
     const statement = emptySandbox.prepare(select);
     // SQLite compiles the first statement and is silent about the rest.
     if (withoutTexts(select.slice(statement.sourceSQL.length)).trim() !== '')

@@ -51,6 +51,9 @@ const verdictColumns = (of: string): readonly ViewColumn[] => [
   column('bounces_until_breach', 'further bounces until a breach; 0 in a breach', `${of} ->> '$.bouncesUntilBreach'`),
 ];
 
+/** The daemon knows later readings of unchanged counts. */
+const statsAt = 'coalesce(stats_read_at(m.account, m.mailbox_id), s.observed_at)';
+
 const mailboxes: RecipeView = {
   name: 'mailboxes',
   about: 'One row per guarded mailbox, with what Warmwarden knows now.',
@@ -83,8 +86,8 @@ const mailboxes: RecipeView = {
     column('missing_lists', 'how many mailbox lists in a row lacked it', 'm.missing_lists'),
     time('first_seen_at', 'when it was first listed', 'm.first_seen_at'),
     time('listed_at', 'when it was listed last', 'e.observed_at'),
-    time('stats_at', 'when its counts were read', 's.observed_at'),
-    column('stats_age_minutes', 'minutes since then', '(now_ms() - s.observed_at) / 60000.0'),
+    time('stats_at', 'when its counts were read', statsAt),
+    column('stats_age_minutes', 'minutes since then', `(now_ms() - ${statsAt}) / 60000.0`),
     time('warmup_at', 'when its warm-up was read', 'w.observed_at'),
     time('detail_at', 'when its connection was read', 'd.observed_at'),
     time('dns_at', 'when its DNS was read', 'n.observed_at'),

@@ -87,7 +87,7 @@ it.each([
   ["paused_text('[', '[]', '[]')", 'paused_text takes the values of the views, but was given [.'],
   ["day_rows('{}')", 'day_rows takes the values of the views, but was given {}.'],
 ])('%s says what the function takes', (call, message) => {
-  const facts = { now: 0, nearLimitPpm: { usual: 0, others: {} }, tags: {}, stale: [] };
+  const facts = { now: 0, nearLimitPpm: { usual: 0, others: {} }, tags: {}, stale: [], statsAt: {} };
   using sandbox = openSandbox(null, facts as unknown as Parameters<typeof openSandbox>[1]);
   expect(() => sandbox.prepare(`SELECT ${call}`).all()).toThrow(message);
 });

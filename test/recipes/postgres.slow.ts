@@ -72,6 +72,7 @@ async function rowsOf(place: StorePlace, select: string, parameters = {}) {
       nearLimitPpm: { usual: 800_000, others: {} },
       tags: { [mailboxKey('acme', 'm1')]: ['client=north', 'vip'] },
       stale: [],
+      statsAt: {},
     },
     maxRows: 1_000,
     maxBytes: 1_000_000,

@@ -37,7 +37,7 @@ async function ask(select: string, changes: Partial<SelectRequest> = {}) {
     select,
     parameters: { now: new Date(now).toISOString() },
     integers: [],
-    facts: { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {}, stale: [] },
+    facts: { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {}, stale: [], statsAt: {} },
     maxRows: 1_000,
     maxBytes: 1_000_000,
     // It ends a test that hangs: the process is nice, and starves on a busy machine.
@@ -75,7 +75,7 @@ describe('a SELECT', () => {
     await other.recordAnswer({ ...emptyAnswer, mailbox: judged, decisions: [decision] });
     await other.close();
     const state = async (stale: readonly string[]) => {
-      const facts = { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {}, stale };
+      const facts = { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {}, stale, statsAt: {} };
       return (await ask('SELECT state FROM mailboxes', { place, facts })).rows;
     };
     expect(await state([])).toEqual([['ok']]);
@@ -84,7 +84,7 @@ describe('a SELECT', () => {
 
   test('groups the mailboxes by a tag, as the configuration gives it', async () => {
     const tags = { [mailboxKey(mailbox.account, mailbox.id)]: ['client=north', 'vip'] };
-    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags, stale: [] };
+    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags, stale: [], statsAt: {} };
     const select =
       'SELECT tag, value, count(*) FROM mailboxes JOIN mailbox_tags USING (account, mailbox_id) GROUP BY 1, 2';
     const rows = [
@@ -122,7 +122,7 @@ describe('a SELECT', () => {
         [`client=${id === 'm3' ? 'south' : 'north'}`],
       ]),
     );
-    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags, stale: [] };
+    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags, stale: [], statsAt: {} };
     const file = join(import.meta.dirname, '../../src/recipes/built-in/client-report.yaml');
     const read = readDefinition(readFileSync(file, 'utf8'), { file, builtIn: true });
     if ('problems' in read) throw new Error(read.problems.join());

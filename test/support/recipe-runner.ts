@@ -24,6 +24,7 @@ export function recipeRunner(
       nearLimitPpm: { usual: 800_000, others: {} },
       tags: {},
       stale: [],
+      statsAt: {},
     }),
     commandAccess: () => null,
     limits: usualLimits,

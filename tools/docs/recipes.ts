@@ -141,6 +141,7 @@ export function recipeViewsText(): string {
 <!-- Written by \`npm run docs\`. Edit src/recipes/views.ts. -->
 
 The SELECT of a [recipe](recipes.md) reads these views. Times are ISO 8601 in UTC. Unknown values are NULL.
+Where the API answers the same again, the times of reading are up to an hour older than the last reading, but for \`stats_at\`.
 
 ## Columns in common
 
