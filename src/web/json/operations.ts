@@ -100,7 +100,9 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
       if (!isObject(json)) return refuse(c, 'bad_request', 'The body is JSON, but not an object. Send a JSON object.');
       const open = operate();
       if (!open) return refuse(c, 'starting', starting);
-      const outcome = await open(name, { ...json, by }).catch(failure);
+      // A `by` that is no text stays, for the operation to refuse.
+      const named = shape.shape.by.safeParse(json['by']).success && { by };
+      const outcome = await open(name, { ...json, ...named }).catch(failure);
       return c.json(outcomeJson(outcome), statusOf[outcome.result]);
     },
   });
