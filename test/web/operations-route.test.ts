@@ -58,6 +58,7 @@ test('a viewer, nobody, a form of a strange page and an unknown operation move n
   expect(await post('pause', { ...basic, 'content-type': 'text/plain' })).toBe(415);
   expect(await post('pause', { ...basic, ...json, origin: server.url })).toBe(403);
   expect(await post('pause', { ...basic, ...json, 'sec-fetch-site': 'cross-site' })).toBe(403);
+  expect(await post('pause', { ...basic, ...json }, '{"mailbox":"bob@acme.example","by":null}')).toBe(422);
   expect(await post('pause', { ...basic, ...json }, '[]')).toBe(400);
   expect(await post('toString', { ...basic, ...json })).toBe(404);
   for (const limit of ['0', '1.5', '"15"', '1001']) {
