@@ -89,7 +89,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'Clean the list, then run `warmwarden resume MAILBOX`.',
       },
     ],
-    todo: 'Campaigns keep sending: stop those yourself. The history: `warmwarden explain MAILBOX`. Undo what it did: `warmwarden undo --since 1h`.',
+    todo: 'Campaigns keep sending: stop those yourself. The history: `warmwarden explain MAILBOX`. Undo a switch: `warmwarden mode MAILBOX MODE`.',
   },
   restored: {
     means:
@@ -375,7 +375,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   clock_off: {
     means:
       'The clocks of this machine and of the API are more than a minute apart. Near midnight UTC, Warmwarden may treat the wrong day as today.',
-    todo: 'Is this machine synchronized: `timedatectl`. If it is, report the clock of the API to the warm-up service.',
+    todo: 'Synchronize this machine. If it is synchronized, report the clock of the API to the warm-up service. Whether it is: `timedatectl`.',
   },
   config_wrong: {
     means: 'The configuration does not do what it says.',
