@@ -69,7 +69,9 @@ function memberOf(mailbox: MailboxState, steps: readonly MemberStep[], now: Epoc
   const recent = steps.filter(({ since, goesOn }) => goesOn || since > now - noticedForMs);
   const worst = recent.toSorted((a, b) => memberStates.indexOf(a.state) - memberStates.indexOf(b.state))[0];
   if (!worst || worst.since < mailbox.firstSeenAt + firstSeenForMs) return null;
-  const verdict = mailbox.verdict?.answer;
+  // After an action, the counts begin again: those that led to it are shown.
+  const isActed = worst.state === 'recovery' || worst.state === 'paused' || worst.state === 'failed';
+  const verdict = (isActed && mailbox.action?.verdict) || mailbox.verdict?.answer;
   const { account, id: mailboxId, email } = mailbox;
   const counts = { sent: verdict?.sent ?? 0, bounced: verdict?.bounced ?? 0 };
   const severity = worstOf(recent.map((one) => one.severity));

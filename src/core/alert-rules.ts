@@ -51,6 +51,7 @@ const rules = {
   guard_acted: {
     name: 'Warmwarden acted',
     severity: 'warning',
+    otherSeverities: ['critical'],
     event: 'action_id',
     shows: 'action',
   },

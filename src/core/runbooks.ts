@@ -48,7 +48,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'mailbox list',
         means:
-          'The list lost over a fifth of its mailboxes, or says that it is incomplete. Warmwarden still guards the known ones, for an hour.',
+          'The list lost over a fifth of its mailboxes, or says that it is incomplete. Warmwarden still guards the lost ones, for an hour.',
         todo: 'Check in the warm-up service whether the mailboxes are there and whether the key can see them.',
       },
       {
@@ -80,7 +80,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         cause: 'switch to recovery',
         severity: 'warning',
         means: 'The bounce rate exceeded the limit of the mode.',
-        todo: 'Look for the cause by day: list, content, DNS. The mode comes back by itself, after at least 7 days and enough clean emails.',
+        todo: 'The cause can wait until the morning: list, content, DNS. The mode comes back by itself, after at least 7 days and enough clean emails.',
       },
       {
         cause: 'pause',
@@ -99,12 +99,12 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   guard_held: {
     means:
       'Many mailboxes need an action at once: a mailbox provider or wrong data is the likely cause. The circuit breaker holds all further actions under this API, emergencies too. Another message follows at 2, 4, 8 and so on held mailboxes, and for each emergency.',
-    done: 'Nothing on the held mailboxes. From the time in the message, on fresh data, Warmwarden acts on at most a tenth of the fleet per 15 minutes, the worst first. If it had read most of them once or twice, it waits for you.',
-    todo: 'Compare the counts with those in the warm-up service. Real bounces: `warmwarden breaker apply`. Wrong data, so that only new bounces count: `warmwarden breaker discard`. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
+    done: 'Nothing on the held mailboxes. From the time in the message, on fresh data, Warmwarden acts on at most a tenth of the fleet per 15 minutes, the worst first. If it had read most of them only once or twice, it waits for you.',
+    todo: 'Compare the counts with those in the warm-up service, then choose one. Real bounces: `warmwarden breaker apply`. Wrong data, for all that is held: `warmwarden breaker discard`. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
   },
   protection_off: {
     means:
-      'A person switched protection off. The message says who, why and until when. All channels get it, daily, past routes and silences, except recipes and channels of other clients.',
+      'A person switched guarding or messages off. The message says who, why and until when. All channels get it, daily, past routes and silences, except recipes and channels of other clients.',
     cases: [
       {
         cause: 'writes',
@@ -133,7 +133,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'Run `warmwarden silence expire ID`.',
       },
     ],
-    todo: 'If it was intended, nothing. What is off: `warmwarden status`.',
+    todo: 'If it was intended, nothing. What is off: `warmwarden alerts list --details`.',
   },
   contested: {
     means:
@@ -217,6 +217,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       },
       { cause: 'too few, otherwise', severity: 'info', means: 'As above.', todo: 'As above.' },
     ],
+    todo: 'The reason of now: `warmwarden alerts list --details`.',
   },
   bounce_near_limit: {
     means:
@@ -242,7 +243,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
           'In 2 days its bounce rate was twice that of the 28 days before, with 12 bounces more than usual, on 5 domains. It ends below 1.5 times.',
       },
     ],
-    todo: 'Look for a shared cause: DNS, blacklists, recipient lists, the warm-up service. If the counts are wrong: `warmwarden writes off --reason TEXT`.',
+    todo: 'Look for a shared cause: DNS, blacklists, recipient lists, the warm-up service. If the counts are wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
   },
   mailbox_unwell: {
     means: 'Two answers in a row show that something is wrong with a mailbox. Its bounces are still judged.',
@@ -263,7 +264,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   mailbox_missing: {
     means:
       'Two lists in a row lack a mailbox that was listed before, or that the configuration includes by name. Warmwarden does not watch it, and keeps its history. The alert ends when the mailbox is back or no longer included, otherwise after a week.',
-    todo: 'If somebody removed it, do nothing, or remove it from `mailboxes.include`. Otherwise look for it in the warm-up service. If it never was in the list, check its spelling. What the key can see: `warmwarden doctor`.',
+    todo: 'If somebody removed it, do nothing, or remove it from `mailboxes.include`. Otherwise look for it in the warm-up service. If it never was in the list, check its spelling. Check also whether the key can see it.',
   },
   dns_failing: {
     means:
@@ -370,7 +371,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       { cause: 'status', means: 'Its health check reports a status other than "ok".' },
       { cause: 'mailbox list', means: 'The mailbox list cannot be read: Warmwarden does not see new mailboxes.' },
     ],
-    todo: 'Check the status page of the warm-up service. If its figures look wrong: `warmwarden writes off --reason TEXT`.',
+    todo: 'Check the status page of the warm-up service. If its figures look wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
   },
   clock_off: {
     means:

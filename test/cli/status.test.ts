@@ -241,7 +241,7 @@ describe('--held', () => {
       '2 days    acme/ann@acme.example: Paused by ann',
       resume('ann'),
       '24 h      acme/held@acme.example: Held',
-      '          Ends with: `warmwarden breaker apply` carries the action out, `warmwarden breaker discard` drops it. If you do nothing, Warmwarden acts from 12 March 03:51 UTC, if fresh data still shows the breach.',
+      '          Ends with: `warmwarden breaker apply` carries the action out, `warmwarden breaker discard` drops it. Unless you decide, Warmwarden acts from 12 March 03:51 UTC, if fresh data still shows the breach.',
       '6 min     acme/sales@acme.example: Paused by Warmwarden',
       resume('sales'),
       '6 min     acme/hello@acme.example: Recovering',
@@ -274,7 +274,7 @@ describe('--held', () => {
     expect((await commandLine(['status', '--held', '--url', server.url])).stdout).toMatch(ends);
     const { stdout } = await commandLine(['status', '--url', server.url]);
     expect(stdout).toContain('same time. Held actions wait until requests to the API succeed.');
-    expect(stdout).not.toContain('If you do nothing');
+    expect(stdout).not.toContain('Unless you decide');
     expect(
       await (await fetch(`${server.url}/mailboxes/acme/held`, { headers: { accept: 'text/html' } })).text(),
     ).toContain('<p class="advice">Held actions wait until requests to the API succeed.</p>');

@@ -62,7 +62,7 @@ test('the examples of docs/configuration.md load', () => {
     acme: 'sk_live_1234',
     slack: 'https://hooks.slack.com/services/a',
     db: 'hush',
-    prometheus: createHash('sha256').update('a token').digest('hex'),
+    anna: createHash('sha256').update('a token').digest('hex'),
   };
   for (const [name, text] of Object.entries(secrets)) place.write(`secrets/${name}`, text);
   const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');

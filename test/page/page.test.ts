@@ -49,7 +49,7 @@ const aboutNoMailbox = { account: noAccount, mailboxId: null } as const;
 function breakerAlert(accounts: readonly string[], numbers: Record<string, string | number> = {}) {
   const facts = {
     title: 'held',
-    sentences: ['If you do nothing: x', '`warmwarden breaker apply`'],
+    sentences: ['Unless you decide: x', '`warmwarden breaker apply`'],
     numbers,
     accounts: [...accounts],
   };
@@ -314,11 +314,11 @@ it('of held mailboxes it names the critical alert, which says what to do, and of
   putVerdict(fleet, 'm1', held);
   fleet.putAlert(alert({ rule: 'bounce_over_limit', severity: 'critical', mailboxId: 'm1' }));
   expect(await adviceOf(fleet)).toBe(
-    'Warmwarden has decided to act on the held mailboxes, but has not acted yet. Start with the critical alert below.',
+    'Warmwarden has NOT ACTED on the held mailboxes: the page of each says why. Start with the critical alert below.',
   );
   fleet.putAlert(breakerAlert(['acme', 'beta'], { acts_from: '2026-03-10T15:04:00.000Z' }));
   expect(await adviceOf(fleet)).toMatch(
-    /The circuit breaker is holding the actions.*breaker apply`\..*breaker discard`\. If you do nothing, Warmwarden acts from 10 March 15:04 UTC/s,
+    /The circuit breaker is holding the actions.*breaker apply`\..*breaker discard`\. Unless you decide, Warmwarden acts from 10 March 15:04 UTC/s,
   );
   expect(await read(fleet)).toContain('<a class="do" href="/writes?account=beta&amp;do=off">Writes off: beta</a>');
 });
@@ -329,7 +329,7 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
   fleet.putAlert(breakerAlert(['acme', 'beta'], { acts_from: '2026-03-10T15:04:00.000Z', held: 3, pauses: 3 }));
   const shown = await read(fleet, '/mailboxes/acme/m1', { timeZone: () => 'Europe/Berlin' });
   expect(shown).toContain(
-    'If you do nothing, Warmwarden acts from 10 March 16:04 Europe/Berlin, if fresh data still shows the breach.</p>',
+    'Unless you decide, Warmwarden acts from 10 March 16:04 Europe/Berlin, if fresh data still shows the breach.</p>',
   );
   expect(shown).toContain(
     '<a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause only this mailbox now</a> <a class="do" href="/breaker?do=apply">Pause all 3 held mailboxes now</a> <a class="do" href="/breaker?do=discard">',
@@ -340,8 +340,8 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
   const listed = JSON.parse(await read(fleet, '/api/fleet')).mailboxes[0];
   expect([listed.id, listed.alerts]).toEqual(['m1', ['guard_held']]);
   // The summary says what to do, and the alert does not say it again.
-  expect(shown.match(/If you do nothing|breaker apply|breaker\?do=apply/g)).toEqual([
-    'If you do nothing',
+  expect(shown.match(/Unless you decide|breaker apply|breaker\?do=apply/g)).toEqual([
+    'Unless you decide',
     'breaker?do=apply',
   ]);
   expect(await read(fleet, '/mailboxes/acme/m2')).not.toContain('alert-guard_held');
@@ -455,7 +455,7 @@ test.each(['ok', 'recovering'])(
     const [m1] = [...fleet.mailboxes()];
     const claim = { kind: 'recovery', actionId: 'a1', since: now, previousMode: 'balanced', under: null } as const;
     if (m1 && state === 'recovering') fleet.putMailbox({ ...m1, memory: m1.memory && { ...m1.memory, claim } });
-    const promise = state === 'ok' ? '<p class="advice">Nothing to do.</p>' : 'Warmwarden pauses its warm-up.';
+    const promise = state === 'ok' ? '<p class="advice">Nothing to do.</p>' : 'over it, Warmwarden pauses the warm-up.';
     expect(await read(fleet, '/mailboxes/acme/m1')).toContain(promise);
     const unenforced = await read(fleet, '/mailboxes/acme/m1', {
       policyOf: () => ({ ...defaultPolicy, enforce: false }),
@@ -483,7 +483,7 @@ test.each([{ keyWrites: false }, failing(12)])(
     fleet.putAccount(account('acme', changes));
     const body = await read(fleet, '/mailboxes/acme/m1');
     expect(body).toContain('NOT GUARDED');
-    expect(body).not.toContain('Warmwarden pauses its warm-up');
+    expect(body).not.toContain('Warmwarden pauses the warm-up');
   },
 );
 

@@ -66,6 +66,22 @@ describe('a SELECT', () => {
     for (const [, name, select = ''] of examples) expect((await ask(select)).error, name).toBeNull();
   });
 
+  test('knows a later reading of counts that the store did not write again', async () => {
+    const place = join(folder, 'read.db');
+    const other = await Store.open(place, now);
+    await other.recordList({ ...emptyList, present: [judgedMailbox('m1', 'a@acme.example')] });
+    await other.close();
+    const facts = {
+      now,
+      nearLimitPpm: { usual: 0, others: {} },
+      tags: {},
+      stale: [],
+      statsAt: { 'acme/m1': now - 5 * 60_000 },
+    };
+    const { rows } = await ask('SELECT stats_at, stats_age_minutes FROM mailboxes', { place, facts });
+    expect(rows).toEqual([[new Date(now - 5 * 60_000).toISOString(), 5]]);
+  });
+
   test('does not call a mailbox with stale statistics ok', async () => {
     const place = join(folder, 'stale.db');
     const other = await Store.open(place, now);

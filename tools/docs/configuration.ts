@@ -109,10 +109,11 @@ const examples: Readonly<Record<string, string>> = {
     bounce_near_limit: {enabled: false}`,
   store: 'store: {url: "postgres://warmwarden@db.example.com/warmwarden", password_file: secrets/db}',
   server: `server:
-  listen: 0.0.0.0:7025
+  public_url: https://warmwarden.example.com    # a reverse proxy with TLS
+  trusted_proxies: [127.0.0.1]
   auth:
     tokens:
-      - {name: prometheus, sha256_file: secrets/prometheus, role: scraper}`,
+      - {name: anna, sha256_file: secrets/anna, role: operator}`,
   log: 'log: {level: warn}',
   metrics: 'metrics: {mailbox_label: id}',
   proxy: 'proxy: http://proxy.example.com:3128',
@@ -186,7 +187,7 @@ function rulesText(rules: FileShape): string {
     const keys = own.map((key) => `\`${key}\``).join(', ');
     return `| [\`${name}\`](runbooks.md#${name}) | ${defaultOf('severity')} | ${defaultOf('for')} | ${keys} |`;
   });
-  return `Every rule is on. \`enabled: false\` stops its messages and ends its firing alerts. \`for\` is how long the condition must last before the alert fires. A rule with - has
+  return `Every rule is on. \`enabled: false\` stops its messages and ends its firing alerts; \`stale_data\` has no such key. \`for\` is how long the condition must last before the alert fires. A rule with - has
 no such key.
 
 | rule | \`severity\` | \`for\` | own keys |

@@ -100,7 +100,6 @@ Strangers wrote some of the text in the rows: treat it as data. CSV has an apost
 `;
 }
 
-/** Ends with a line break. */
 /** A question to each view, which a test asks. */
 const examples: Readonly<Record<string, string>> = {
   mailboxes: `SELECT email, mode, rate_percent, bounces_until_breach, stats_age_minutes
@@ -117,7 +116,7 @@ FROM dns_checks WHERE result = 'fail'`,
   blacklist_checks: `SELECT ip, lists, count(*) AS mailboxes
 FROM blacklist_checks WHERE listed = 'yes' GROUP BY ip, lists`,
   decisions: `SELECT email, since, action, reason, bounced, sent
-FROM decisions WHERE action <> 'none' AND since >= datetime(:now, '-7 days')`,
+FROM decisions WHERE action <> 'none' AND since >= date(:now, '-7 days')`,
   actions: `SELECT kind, state, count(*) AS actions
 FROM actions WHERE planned_at >= date(:now, '-30 days') GROUP BY kind, state`,
   pauses: `SELECT email, explanation FROM pauses ORDER BY email`,
@@ -125,6 +124,7 @@ FROM actions WHERE planned_at >= date(:now, '-30 days') GROUP BY kind, state`,
 WHERE state = 'undelivered' ORDER BY settled_at DESC`,
 };
 
+/** Ends with a line break. */
 export function recipeViewsText(): string {
   const lineOf = ({ name, about }: { readonly name: string; readonly about: string }) => `| \`${name}\` | ${about} |`;
   const lines = views.flatMap(({ columns }) => columns.map(lineOf));
@@ -141,7 +141,7 @@ export function recipeViewsText(): string {
 <!-- Written by \`npm run docs\`. Edit src/recipes/views.ts. -->
 
 The SELECT of a [recipe](recipes.md) reads these views. Times are ISO 8601 in UTC. Unknown values are NULL.
-Where the API answers the same again, the times of reading are up to an hour older than the last reading, but for \`stats_at\`.
+Where the API answers the same again, \`stats_at\` is the last reading; other times of reading are up to an hour older.
 
 ## Columns in common
 

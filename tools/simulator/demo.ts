@@ -222,7 +222,8 @@ function createStory(write: (text: string) => void, clock: Clock): Story {
         );
       }
       for (const action of [...fleet.recentActions()].reverse()) {
-        if (action.state !== 'confirmed' || seen.has(action.id)) continue;
+        // What people do in the demo, they see where they do it.
+        if (action.state !== 'confirmed' || action.by || action.kind === 'restore' || seen.has(action.id)) continue;
         seen.add(action.id);
         acted(action);
       }

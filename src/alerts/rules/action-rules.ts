@@ -148,7 +148,7 @@ function overdueText(action: Action, zone: string): string {
 function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {
   if (kind !== 'recovery' || state !== 'confirmed' || !isWarmupMode(mode) || mode === 'recovery') return '';
   return restore.enabled
-    ? `Look for the cause by day. Warmwarden sets it to ${mode} again by itself, after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
+    ? `The cause can wait until the morning. Warmwarden sets it to ${mode} again by itself, after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
     : 'Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.';
 }
 
@@ -158,7 +158,7 @@ function repeatText(action: Action, policy: Policy): string {
     if (count === 1) return 'max_interventions.count is 1, so Warmwarden paused the warm-up at the first breach.';
     return `Warmwarden acted on this mailbox at least ${count === 2 ? 'once' : `${count - 1} times`} in the ${days === 1 ? 'day' : counted(days, 'day')} before, so this time it paused the warm-up.`;
   }
-  if (action.verdict.reason === 'emergency') return 'In an emergency, Warmwarden pauses the warm-up at once.';
+  if (action.verdict.reason === 'emergency') return 'So many bounces are an emergency in any mode.';
   const already = action.kind === 'pause' && action.verdict.mode === 'recovery';
   return already ? 'The mailbox was already in recovery mode, so the next step is to pause its warm-up.' : '';
 }

@@ -56,8 +56,8 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
       breachText(breaker, context),
       `Held: ${namesText(ranked, context.verdictOf)}${others === 0 ? '' : `, and ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       atFirstSight
-        ? 'If you do nothing, Warmwarden does not act: it had read most of these mailboxes once or twice.'
-        : `If you do nothing, Warmwarden acts from ${from}, if fresh data still shows the breach: on at most a tenth of the fleet per 15 minutes, the worst first.`,
+        ? 'Unless you decide, Warmwarden does not act: it had read most of these mailboxes only once or twice.'
+        : `Unless you decide, Warmwarden acts from ${from}, if fresh data still shows the breach: on at most a tenth of the fleet per 15 minutes, the worst first.`,
       `Real bounces: \`${command} breaker apply\` ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       `Wrong data: \`${command} breaker discard\`: these bounces no longer count, only new ones.`,
     ],

@@ -61,7 +61,7 @@ function failingWords({ name, failingSince, lastFailure }: ChannelHealth, comman
     `channel ${name} does not accept messages`,
     `The channel has accepted no message since ${since}.`,
     why,
-    'Warmwarden keeps the messages in its outbox and sends them when the channel works again. The page lists those that stay undelivered.',
+    'Warmwarden retries the messages for a day. After that, the page lists them as undelivered.',
     `Test the channel: \`${command} channels test ${name}\``,
   ];
 }

@@ -155,7 +155,7 @@ function measurementStale(
     firing: () => [
       `${email}: the ${name} is out of date`,
       isUnread ? unread() : old(),
-      `Until a fresh check arrives, Warmwarden does not notice ${unseen}.`,
+      `The bounces are guarded. Until a fresh check arrives, Warmwarden does not notice ${unseen}.`,
       isUnread
         ? 'The log has the reason why the polls failed.'
         : 'Run the check in the warm-up service. If it stays out of date, ask its support.',

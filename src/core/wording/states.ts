@@ -97,8 +97,8 @@ export function unattendedText(
     .map((time) => Date.parse(`${time}`))
     .sort((a, b) => a - b);
   return from === undefined
-    ? 'If you do nothing, Warmwarden does not act.'
-    : `If you do nothing, Warmwarden acts from ${momentText(from, zone)}, if fresh data still shows the breach.`;
+    ? 'Unless you decide, Warmwarden does not act.'
+    : `Unless you decide, Warmwarden acts from ${momentText(from, zone)}, if fresh data still shows the breach.`;
 }
 
 export interface HeldRow {

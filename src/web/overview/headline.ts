@@ -302,7 +302,7 @@ function adviceOf(facts: HeadlineFacts): string {
       `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${command} history --guard\` show why.`,
     ],
     [isHeld && holds.length > 0, breakerAdvice(holds, facts)],
-    [isHeld && critical > 0, `Warmwarden has decided to act on the held mailboxes, but has not acted yet. ${start}`],
+    [isHeld && critical > 0, `Warmwarden has NOT ACTED on the held mailboxes: the page of each says why. ${start}`],
     [isHeld, 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.'],
     [critical > 0, start],
     [

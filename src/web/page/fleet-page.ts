@@ -25,11 +25,11 @@ import { accountsPanel, channelsPanel, incidentsPanel } from './parts/account-pa
 import {
   addSilenceLink,
   doLink,
-  emergencyStopLink,
   endStop,
   selectBox,
   selectionBar,
   undoLink,
+  writeStopLink,
   writesOnPath,
 } from './parts/command-links.ts';
 import {
@@ -89,7 +89,7 @@ ${!parts.isLimited && channelsPanel(fleet, now, command)}
 ${await mailboxesPanel(parts, picture, selection)}
 ${selectionBar()}`;
   const isStopped = picture.writesOff.some(({ scope }) => scope.kind === 'everything');
-  const commands = [undoLink, addSilenceLink, emergencyStopLink(isStopped)];
+  const commands = [undoLink, addSilenceLink, writeStopLink(isStopped)];
   return { title: `${headline.tone === 'calm' ? '' : '● '}${headline.sentence} · Warmwarden`, body, commands };
 });
 

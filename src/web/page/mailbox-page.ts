@@ -288,7 +288,7 @@ function mailboxAdvice(
     case 'paused_by_guard':
       return `${campaignsUntouched} The warm-up stays paused until a person resumes it: first find out where the bounces come from.`;
     case 'recovering':
-      return `${nothing}${needing === 0 ? ': the' : '. The'} mailbox sends less, and the bounce limit of recovery mode applies. If its emails keep bouncing, Warmwarden pauses its warm-up.`;
+      return `${nothing}${needing === 0 ? ': the' : '. The'} mailbox sends less. Once counting starts again, the bounce limit of recovery mode applies: over it, Warmwarden pauses the warm-up.`;
     case 'over_limit':
       return overLimitAdvice(verdict);
     case 'near_limit':
@@ -308,7 +308,8 @@ function mailboxAdvice(
 
 /** States in which the advice says what Warmwarden will do. */
 const promising: readonly GuardState[] = ['held', 'recovering', 'near_limit', 'over_limit', 'ok', 'not_judged'];
-const unguarded = 'Do what the first sentence says: until then, Warmwarden does not protect it.';
+const unguarded =
+  'Warmwarden does not protect it until what the first sentence names has ended. If it bounces, pause it yourself.';
 
 function overLimitAdvice(verdict: MailboxRow['verdict']): string {
   if (verdict?.foundUntil)

@@ -66,7 +66,7 @@ export function heldLinks({ facts: { numbers } }: Alert): Markup {
   const [held, pauses] = [Number(numbers['held'] ?? 0), Number(numbers['pauses'] ?? 0)];
   const all = held === 1 ? 'the held mailbox' : `all ${held} held mailboxes`;
   const effect = pauses === held ? `Pause ${all}` : pauses === 0 ? `Switch ${all} to recovery mode` : `Act on ${all}`;
-  return html`${doLink(breakerPath('apply'), `${effect} now`)} ${doLink(breakerPath('discard'), 'Wrong data: do not act')}`;
+  return html`${doLink(breakerPath('apply'), `${effect} now`)} ${doLink(breakerPath('discard'), `Wrong data: drop ${held === 1 ? 'the held action' : `all ${held} held actions`}`)}`;
 }
 
 function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Markup[] {
@@ -89,7 +89,7 @@ export function selectBox(mailbox: { readonly account: string; readonly id: stri
 export const undoLink = doLink(undoPath, 'Undo the last hour');
 export const addSilenceLink = doLink(silencePath({}, silenceLasts), 'Add a silence');
 
-export function emergencyStopLink(isStopped: boolean): Markup {
+export function writeStopLink(isStopped: boolean): Markup {
   return isStopped ? doLink(writesPath(false), endStop) : doLink(writesPath(true), 'Stop all changes');
 }
 
