@@ -48,7 +48,7 @@ const special = {
     {},
     'A sending IP address or domain is on blacklists.',
   ),
-  // It has no `enabled`: without this alert, a mailbox that nobody judges would be shown as OK.
+  // The rule has no `enabled`: without this alert, a mailbox that nobody judges would be shown as OK.
   stale_data: keyed(
     section({ severity: severity('stale_data'), forMs: wait('stale_data') }),
     {},
