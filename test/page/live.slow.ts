@@ -12,7 +12,7 @@ import { startServer } from '../support/loopback.ts';
 import { newStore } from '../support/new-folder.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
 import { sha256 } from '../support/sha256.ts';
-import { alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
+import { action, alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { serve } from '../web/running-server.ts';
 
 const browserTest = test.skipIf(!hasBrowser());
@@ -25,7 +25,10 @@ const loadsSeen = "performance.getEntriesByType('navigation').length";
 
 browserTest('a breach and its end are seen live; text, focus, scroll and open panels stay', async () => {
   const fleet = exampleFleet();
-  for (let index = 0; index < 9; index += 1) fleet.putAlert(alert({ rule: 'stale_data', object: `box${index}` }));
+  for (let index = 0; index < 9; index += 1) {
+    fleet.putAlert(alert({ rule: 'stale_data', object: `box${index}` }));
+    fleet.putAction(action(`a1${index}`, mailbox('m5', 'box5@acme.example')));
+  }
   await using server = await serve(fleet);
   await using browser = await openBrowser();
   const page = await browser.newPage({ viewport: { width: 1000, height: 500 } });
@@ -35,7 +38,7 @@ browserTest('a breach and its end are seen live; text, focus, scroll and open pa
   await page.goto(server.url);
   await page.locator('html[data-live=on]').waitFor();
   const loads = await page.evaluate(loadsSeen);
-  await page.locator('summary').first().click();
+  await page.locator('summary', { hasText: 'more' }).click();
   await page.locator('#q').fill('half a word');
   await page.evaluate('document.activeElement.setSelectionRange(2, 4)');
   const scrolled = await page.evaluate('scrollY');
