@@ -128,12 +128,16 @@ export function recipesIn({ directory }: z.output<typeof recipes>, { folderOf }:
 }
 
 export const retention = section({
-  decisionsMs: keyed(kept(), '400d', 'Decisions. The newest on each mailbox is always kept.'),
-  deliveriesMs: keyed(kept(), '90d', 'Sent messages. Pending and undelivered ones are always kept.'),
-  changesMs: keyed(kept(), '400d', 'What others changed in mailboxes.'),
-  observationsMs: keyed(kept(), '90d', 'Data of removed mailboxes, from their removal on.'),
-  runsMs: keyed(kept(), '90d', 'Runs of recipes.'),
-  departedMs: keyed(kept(), '400d', 'How long Warmwarden remembers a removed mailbox.'),
+  historyMs: keyed(
+    kept(),
+    '400d',
+    'Decisions, changes by others, and mailboxes from their removal on. The newest decision on each mailbox is always kept.',
+  ),
+  messagesMs: keyed(
+    kept(),
+    '90d',
+    'Sent messages and runs of recipes. Pending and undelivered messages are always kept.',
+  ),
 });
 
 export type Places =

@@ -80,19 +80,15 @@ export function nameOf(place: StorePlace): string {
 }
 
 export interface Retention {
-  readonly decisionsMs: number;
-  readonly deliveriesMs: number;
-  /** Counts from the look that showed the change. */
-  readonly changesMs: number;
-  /** Counts from the removal of the mailbox. */
-  readonly observationsMs: number;
-  readonly runsMs: number;
-  readonly departedMs: number;
+  /** Applies to decisions, changes by others (from the look that showed them), and mailboxes (from their removal). */
+  readonly historyMs: number;
+  /** Applies to sent messages and runs of recipes. */
+  readonly messagesMs: number;
 }
 
 const leastOfAuditMs = 5 * 366 * dayMs;
 
 /** At least five years, and as long as anything else. */
-export function auditRetentionMs(retention: Retention): number {
-  return Math.max(leastOfAuditMs, ...Object.values(retention));
+export function auditRetentionMs({ historyMs, messagesMs }: Retention): number {
+  return Math.max(leastOfAuditMs, historyMs, messagesMs);
 }

@@ -72,7 +72,7 @@ export async function open(config: Config, origins: Origins, teardowns: Teardown
     nearLimitPpmOf: (mailbox) => live.policyOf(mailbox).nearLimitPpm,
     place: config.store,
     folder: () => live.config.recipes.directory,
-    retentionMs: () => live.config.retention.runsMs,
+    retentionMs: () => live.config.retention.messagesMs,
     operate: () => startup.operate,
   });
   teardowns.add('recipes', () => recipes.runner.close());

@@ -36,39 +36,27 @@ const isUnneeded = sql`(m.memory IS NULL OR m.memory LIKE '%"claim":null%')
 function oldRows({ now, retention }: UpkeepPlan): Readonly<Record<string, OldRows>> {
   const before = (ms: number) => sql.lit(now - ms);
   const auditBefore = before(auditRetentionMs(retention));
-  const [sentBefore, decidedBefore] = [before(retention.deliveriesMs), before(retention.decisionsMs)];
-  const leftFor = (ms: number) => sql`m.left_at < ${before(ms)} AND ${isUnneeded}`;
-  const isOfMailboxLeftFor = (ms: number) =>
-    sql`(t.account, t.mailbox_id) IN (SELECT m.account, m.mailbox_id FROM mailboxes m WHERE ${leftFor(ms)})`;
+  const [historyBefore, messagesBefore] = [before(retention.historyMs), before(retention.messagesMs)];
+  const isOfRemovedMailbox = sql`(t.account, t.mailbox_id) IN (SELECT m.account, m.mailbox_id FROM mailboxes m
+    WHERE m.left_at < ${historyBefore} AND ${isUnneeded})`;
   const hasMailbox = sql`SELECT 1 FROM mailboxes m WHERE m.account = t.account AND m.mailbox_id = t.mailbox_id`;
   return {
     // The newest decision on each known mailbox stays.
     'old decisions': {
       table: 'decisions',
-      isOld: sql`t.since < ${decidedBefore} AND t.until < ${decidedBefore} AND (NOT EXISTS (${hasMailbox})
+      isOld: sql`t.since < ${historyBefore} AND t.until < ${historyBefore} AND (NOT EXISTS (${hasMailbox})
         OR EXISTS (SELECT 1 FROM decisions newer WHERE newer.account = t.account AND newer.mailbox_id = t.mailbox_id AND newer.id > t.id))`,
     },
-    'old changes by others': { table: 'changes', isOld: sql`t.at < ${before(retention.changesMs)}` },
-    'old steps of alerts': { table: 'transitions', isOld: sql`t.at < ${sentBefore} AND t.notified = 1` },
+    'old changes by others': { table: 'changes', isOld: sql`t.at < ${historyBefore}` },
+    'old steps of alerts': { table: 'transitions', isOld: sql`t.at < ${messagesBefore} AND t.notified = 1` },
     'sent messages': {
       table: 'deliveries',
-      isOld: sql`t.state IN ('sent', 'replaced') AND t.settled_at < ${sentBefore}`,
+      isOld: sql`t.state IN ('sent', 'replaced') AND t.settled_at < ${messagesBefore}`,
     },
     // The audit log still has each silence and its author.
     'expired silences': { table: 'silences', isOld: sql`t.until <= ${sql.lit(now)}` },
-    // The list's entry stays: it identifies the mailbox.
-    'old answers about removed mailboxes': {
-      table: 'observations',
-      isOld: sql`t.route <> 'mailboxes' AND ${isOfMailboxLeftFor(retention.observationsMs)}`,
-    },
-    'answers about mailboxes that were removed long ago': {
-      table: 'observations',
-      isOld: isOfMailboxLeftFor(retention.departedMs),
-    },
-    'mailboxes that were removed long ago': {
-      table: 'mailboxes',
-      isOld: isOfMailboxLeftFor(retention.departedMs),
-    },
+    'answers about mailboxes that were removed long ago': { table: 'observations', isOld: isOfRemovedMailbox },
+    'mailboxes that were removed long ago': { table: 'mailboxes', isOld: isOfRemovedMailbox },
     // An action that a claim rests on stays, and the newest one on each known mailbox.
     'old actions': {
       table: 'actions',

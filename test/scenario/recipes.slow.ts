@@ -17,7 +17,7 @@ const file = {
       { name: 'boss', sha256: sha256(keys.operator), plan: 'agency', role: 'operator' },
     ],
   },
-  retention: { runs: '10d' },
+  retention: { messages: '10d' },
 };
 const hourly = Object.fromEntries(routes.map((route) => [route, '0 * * * *']));
 const poll = { ...hourly, mailboxes: '*/30 * * * *', stats: '*/20 * * * *' };

@@ -28,7 +28,7 @@ const everyDays = 3;
 const never = '0 3 1 1 *';
 const poll = Object.fromEntries(routes.map((route) => [route, never]));
 /** What history takes is flat only when it has an end. */
-const retention = { decisions: '7d', deliveries: '7d', changes: '7d', observations: '7d', runs: '7d', departed: '7d' };
+const retention = { history: '7d', messages: '7d' };
 
 const madeFaults = ['applied-but-500', 'applied-but-lost'];
 

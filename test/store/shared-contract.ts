@@ -85,9 +85,7 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       const delivery = { id: 'd', channel: 'ops', group: 'g', payload: '{}', title: 'd', alerts: [] };
       await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [delivery], now });
       await store.outbox.settleDelivery('d', { kind: 'sent', at: now, detail: null });
-      const retention = { decisionsMs: dayMs, deliveriesMs: dayMs, changesMs: dayMs };
-      const others = { observationsMs: dayMs, runsMs: dayMs, departedMs: dayMs };
-      const asked = { now: now + 3 * dayMs, retention: { ...retention, ...others } };
+      const asked = { now: now + 3 * dayMs, retention: { historyMs: dayMs, messagesMs: dayMs } };
       for (const duty of store.duties(asked)) while (await duty.step());
       const next = await reopen();
       expect((await next.loadPicture()).mailboxes.map(({ id }) => id)).toEqual(['m1']);

@@ -8,10 +8,7 @@ import { Store } from '../../src/store/store.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { actionOf, alertOf, arrivedMailbox, memory, now, transitionOf, verdictOf } from './records.ts';
 
-const retention = {
-  ...{ decisionsMs: 40 * dayMs, deliveriesMs: 10 * dayMs, changesMs: 40 * dayMs },
-  ...{ observationsMs: 10 * dayMs, runsMs: 10 * dayMs, departedMs: 40 * dayMs },
-};
+const retention = { historyMs: 40 * dayMs, messagesMs: 10 * dayMs };
 
 const newPath = () => join(newFolder(), 'warmwarden.db');
 
@@ -99,6 +96,7 @@ const stays = [
   ],
   ...[action('planned', 'nobody', 'planned', 4_000), action('open', 'nobody', 'open', 4_000)],
   ...[action('recent', 'nobody', 'confirmed', 1_829), observation('here', 'dns'), observation('late', 'mailboxes')],
+  observation('late', 'dns'),
   // Young, or the newest of a mailbox.
   ...[decision(1, 'late', 400), decision(3, 'here', 39), change(2, 39)],
   ...[delivery('pending', 'pending', 400), delivery('undelivered', 'undelivered', 400), delivery('young', 'sent', 9)],
@@ -106,7 +104,7 @@ const stays = [
   silence('in force', -1),
 ];
 const goes = [
-  ...[mailbox('gone', 41), observation('gone', 'mailboxes'), observation('late', 'dns')],
+  ...[mailbox('gone', 41), observation('gone', 'mailboxes'), observation('gone', 'dns')],
   ...[action('older', 'here', 'confirmed', 4_000), action('old', 'gone', 'dropped', 1_831), decision(2, 'here', 41)],
   ...[change(1, 41), delivery('sent', 'sent', 11), delivery('replaced', 'replaced', 11), transition(2, 11, 1)],
   ...[command(2, 1_831, 'done'), silence('over', 1)],

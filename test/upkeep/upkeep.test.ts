@@ -7,10 +7,7 @@ import { Loops } from '../../src/world/loop.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { silentWorld } from '../support/silent-world.ts';
 
-const retentionOf = (days: number): Retention => ({
-  ...{ decisionsMs: days * dayMs, deliveriesMs: days * dayMs, changesMs: days * dayMs },
-  ...{ observationsMs: days * dayMs, runsMs: days * dayMs, departedMs: days * dayMs },
-});
+const retentionOf = (days: number): Retention => ({ historyMs: days * dayMs, messagesMs: days * dayMs });
 
 function onDuty(duties: readonly UpkeepDuty[]) {
   const clock = movedClock(0);

@@ -118,7 +118,7 @@ const examples: Readonly<Record<string, string>> = {
   metrics: 'metrics: {mailbox_label: id}',
   proxy: 'proxy: http://proxy.example.com:3128',
   recipes: 'recipes: {directory: /etc/warmwarden/recipes}',
-  retention: 'retention: {decisions: 90d}',
+  retention: 'retention: {history: 90d}',
 };
 
 const rulesAt = 'alerts.rules';

@@ -80,7 +80,7 @@ schedule:                        # optional; never with resume
 | time of a SELECT | ${usualLimits.selectMs / 1_000} s |
 | rows of a run; \`truncated\` says if there were more | ${usualLimits.rows.toLocaleString('en')}, ${mebibytes(usualLimits.bytes)} |
 | mailboxes that one run changes; more are refused | ${usualLimits.operationRows.toLocaleString('en')} |
-| kept runs, the newest | \`retention.runs\`, ${mebibytes(usualRoom.ownerBytes)} a key, ${mebibytes(usualRoom.bytes)} in all |
+| kept runs, the newest | \`retention.messages\`, ${mebibytes(usualRoom.ownerBytes)} a key, ${mebibytes(usualRoom.bytes)} in all |
 
 ## Over HTTP
 
