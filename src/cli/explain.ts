@@ -34,18 +34,17 @@ async function explain(name: string, options: ExplainOptions): Promise<void> {
 type When = (at: string) => string;
 
 /** Story of a mailbox, newest first by the time at the beginning of each line. */
-function story({ mailbox, decisions, actions, changes, more, time_zone: zone }: Explanation): readonly string[] {
+function story(answer: Explanation): readonly string[] {
+  const { mailbox, decisions, actions, changes, more, time_zone: zone } = answer;
   const when = momentIn(zone);
+  const isOff = (decision: Decision) => !mailbox.enforced && !isActedOn(decision, answer);
   const entries = [
-    ...decisions.map((decision) => ({ at: decision.since, lines: decisionLines(decision, when) })),
+    ...decisions.map((one) => ({ at: one.since, lines: decisionLines(one, { when, isOff: isOff(one) }) })),
     ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action, when) })),
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
-  const head = [
-    ...(mailbox.not_guarded === null ? [] : [mailbox.not_guarded]),
-    headOf(mailbox, when),
-    ...(mailbox.paused === null ? [] : [mailbox.paused]),
-  ];
+  const { disconnected, not_guarded: notGuarded, paused } = mailbox;
+  const head = [disconnected, notGuarded, headOf(mailbox, when), paused].filter((line) => line !== null);
   if (entries.length === 0) return [...head, 'Nothing was decided on it yet.'];
   const { former_ids: former } = mailbox;
   const joined =
@@ -81,13 +80,27 @@ function actionLines(action: Explanation['actions'][number], when: When): readon
   return [`${when(at)}: ${what} by ${by?.name ?? 'Warmwarden'}, ${state}`, ...below];
 }
 
+type Decision = Explanation['decisions'][number];
+
+/** True if an action carries out the decision, may have done so, or is too old to be in the answer. */
+function isActedOn({ action: kind, since, until }: Decision, { actions, more }: Explanation): boolean {
+  if (kind === 'none' || kind === 'hold') return true;
+  if (more && until < (actions.at(-1)?.planned_at ?? '')) return true;
+  const isSettled = ({ state, settled_at: settledAt }: Explanation['actions'][number]) =>
+    (state === 'confirmed' || state === 'dropped') && settledAt !== null && settledAt < since;
+  return actions.some((one) => one.kind === kind && !one.by && one.planned_at <= until && !isSettled(one));
+}
+
 function decisionLines(
-  { since, until, count, first_sent: firstSent, ...verdict }: Explanation['decisions'][number],
-  when: When,
+  { since, until, count, first_sent: firstSent, ...verdict }: Decision,
+  { when, isOff }: { readonly when: When; readonly isOff: boolean },
 ): readonly string[] {
   const [first, last] = [when(since), when(until)];
   const span = first === last ? first : `${first} to ${last}`;
   const at = count === 1 ? first : `${span}, ${count} answers`;
   const grown = firstSent === verdict.sent ? [] : [`  At first: ${counted(firstSent, 'email')} in the window.`];
-  return [`${at}: ${decisionWords(verdict)}`, `  ${verdict.explanation}`, ...grown];
+  const words = isOff
+    ? `NOT DONE: ${decisionWords(verdict)}, because enforcement or writes are off`
+    : decisionWords(verdict);
+  return [`${at}: ${words}`, `  ${verdict.explanation}`, ...grown];
 }

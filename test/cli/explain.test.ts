@@ -2,8 +2,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { Store } from '../../src/store/store.ts';
+import type { ServerOptions } from '../../src/web/server.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
 import { amelia, goOnDuty, oliver, stormOf } from '../account/duty.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -30,8 +32,12 @@ async function explainIn(zone: string, ...args: string[]) {
 }
 
 async function explainOf(fleet: Fleet, zone: string, ...args: string[]) {
+  return await explainWith(fleet, { timeZone: () => zone }, ...args);
+}
+
+async function explainWith(fleet: Fleet, options: Partial<ServerOptions>, ...args: string[]) {
   for (const mailbox of (await store.loadPicture()).mailboxes) fleet.putMailbox(mailbox);
-  await using server = await serve(fleet, { entries: store, timeZone: () => zone });
+  await using server = await serve(fleet, { entries: store, ...options });
   const { stdout, stderr, code: status } = await commandLine(['explain', ...args, '--url', server.url]);
   return { stdout, stderr, status };
 }
@@ -74,6 +80,33 @@ test('begins with the outage of its account, or with its own stale statistics', 
   fleet.putAlert(alert({ rule: 'stale_data', object: 'statistics', account: 'agency', mailboxId, facts, since: now }));
   const stale = (await explainOf(fleet, 'UTC', amelia)).stdout;
   expect(stale).toMatch(/^NOT GUARDED since .* UTC\. Three polls failed\.\n/);
+});
+
+test('a decision is NOT DONE while enforcement is off, unless Warmwarden acted on it before', async () => {
+  const notDone = /NOT DONE: recovery \(bounce rate over limit\).*enforcement/;
+  const policyOf = () => ({ ...defaultPolicy, enforce: false });
+  const withoutActions = {
+    ...store,
+    entriesOf: async (...asked: Parameters<Store['entriesOf']>) => ({
+      ...(await store.entriesOf(...asked)),
+      actions: [],
+    }),
+  };
+  const waiting = await explainWith(new Fleet(), { policyOf, entries: withoutActions }, amelia);
+  expect(waiting.stdout).toMatch(notDone);
+  expect((await explainWith(new Fleet(), { policyOf }, amelia)).stdout).not.toMatch(/NOT DONE/);
+  expect((await explainWith(new Fleet(), { entries: withoutActions }, amelia)).stdout).not.toMatch(/NOT DONE/);
+});
+
+test('begins with a lost connection', async () => {
+  const fleet = new Fleet();
+  const { mailbox } = JSON.parse((await explainOf(fleet, 'UTC', amelia, '--json')).stdout);
+  const facts = { title: 'disconnected', sentences: ['IMAP login failed.'], numbers: {} };
+  const about = { account: 'agency', mailboxId: mailbox.id, facts, since: scenarioStart };
+  fleet.putAlert(alert({ rule: 'mailbox_unwell', object: 'connection', ...about }));
+  expect((await explainOf(fleet, 'UTC', amelia)).stdout).toMatch(
+    /^DISCONNECTED since 10 March 08:30 UTC\. IMAP login failed\.\n/,
+  );
 });
 
 test('gives each time in alerts.time_zone, and programs times in UTC', async () => {

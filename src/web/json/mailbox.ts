@@ -1,11 +1,14 @@
 // GET /api/explain: decisions, actions and changes of a mailbox.
 import { z } from 'zod';
 import { settingsText } from '../../core/action.ts';
+import type { Alert } from '../../core/alert.ts';
 import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
 import { notGuardedText } from '../../core/not-guarded.ts';
 import type { MailboxEntries } from '../../core/records.ts';
 import { actionText, explainVerdict } from '../../core/wording/explain.ts';
+import { momentText } from '../../core/wording/phrases.ts';
 import { pausedText } from '../../core/wording/states.ts';
+import { rowOf } from '../overview/fleet.ts';
 import { limitOf, mailboxName } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import {
@@ -48,6 +51,8 @@ export const explainAnswer = z.strictObject({
     email: text,
     mode: text.nullable(),
     claim: z.strictObject({ kind: text, since: moment }).nullable(),
+    disconnected: text.nullable().describe('Since when its connection is lost, and what to do; null when it is not.'),
+    enforced: z.boolean().describe('Warmwarden acts on it: guard.enforce is true, and writes are on.'),
     not_guarded: text.nullable().describe('Why it is not guarded, and since when; null when it is.'),
     paused: text.nullable().describe('Who paused its warm-up, and when.'),
     former_ids: texts.describe('Ids that its address had before.'),
@@ -61,6 +66,7 @@ export const explainAnswer = z.strictObject({
 });
 
 export type Explanation = z.infer<typeof explainAnswer>;
+type Explained = Explanation['mailbox'];
 
 export const maxEntriesShown = 1_000;
 
@@ -90,16 +96,23 @@ export const explainRoute = fleetRoute({
       actions: actions.slice(0, limit),
       changes: changes.slice(0, limit),
     };
-    const notGuarded = notGuardedText(parts.fleet, found.mailbox, {
-      ...{ ...time, command: parts.world.command },
-      enforce: parts.policyOf(found.mailbox).enforce,
-    });
-    return { ...explanationFacts({ ...found.mailbox, notGuarded }, newest, time), more };
+    const { fleet, policyOf, world } = parts;
+    const { account, id } = found.mailbox;
+    const { enforce } = policyOf(found.mailbox);
+    const notGuarded = notGuardedText(fleet, found.mailbox, { ...time, command: world.command, enforce });
+    const enforced = enforce && fleet.writesAllowed(account, id, time.now);
+    const disconnected = disconnectedText(rowOf(fleet, found.mailbox, policyOf).alerts, time);
+    return { ...explanationFacts({ ...found.mailbox, disconnected, enforced, notGuarded }, newest, time), more };
   },
 });
 
+function disconnectedText(alerts: readonly Alert[], { zone }: AnswerTime): string | null {
+  const alert = alerts.find(({ rule, object }) => rule === 'mailbox_unwell' && object === 'connection');
+  return alert ? `DISCONNECTED since ${momentText(alert.since, zone)}. ${alert.facts.sentences.join(' ')}` : null;
+}
+
 function explanationFacts(
-  mailbox: MailboxState & { readonly notGuarded: string | null },
+  mailbox: MailboxState & Pick<Explained, 'disconnected' | 'enforced'> & { readonly notGuarded: string | null },
   { decisions, actions, changes }: MailboxEntries,
   { now, zone }: AnswerTime,
 ) {
