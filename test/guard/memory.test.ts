@@ -1,4 +1,5 @@
-// What the guard remembers of a mailbox, through the same steps that the watch takes: look, judge, remember.
+// What the guard remembers of a mailbox, through the same steps that the watch takes: look, judge, remember; and whose change it was: what we
+// claim, what others take back, and when that is a quarrel.
 import { describe, expect, test } from 'vitest';
 import type { Observation } from '../../src/account/record/observe.ts';
 import type { ActionKind, GuardActionKind } from '../../src/core/action.ts';
@@ -8,11 +9,13 @@ import {
   afterOperatorChange,
   firstSight,
   type GuardMemory,
+  isContested,
   recentInterventions,
+  withoutReversals,
 } from '../../src/core/guard/memory.ts';
 import { runStateOf } from '../../src/core/guard/run-state.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { addDays, dayMs, minuteMs } from '../../src/core/time.ts';
+import { addDays, dayMs, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
 import type { RunState, Verdict } from '../../src/core/verdict.ts';
 import { answered, daysUpTo, listedMailbox, now, row, times, today, warmupAnswer, words } from './samples.ts';
 
@@ -29,11 +32,12 @@ function watched() {
   };
   const look = {
     stats: (rows: readonly StatsRow[] | null) => take({ route: 'stats', observed: { at, answer: { rows } } }),
-    warmup: (mode: string | null, status: string | null = 'active') =>
-      take({ route: 'warmup', observed: { at, answer: warmupAnswer(mode, status) } }),
+    warmup: (mode: string | null, status: string | null = 'active', limit = 40) =>
+      take({ route: 'warmup', observed: { at, answer: warmupAnswer(mode, status, limit) } }),
     later: (ms: number) => {
       at += ms;
     },
+    now: () => at,
     memory: (): GuardMemory => {
       if (!mailbox.memory) throw new Error('nothing is remembered yet');
       return mailbox.memory;
@@ -47,7 +51,7 @@ function watched() {
       const sight = { mode, run: runStateOf(status, words, rows, at), rows, now: at };
       const previousMode = mailbox.warmup?.answer.mode ?? null;
       const memory = afterConfirmed(look.memory(), { kind, actionId: 'action', previousMode, word: status }, sight);
-      mailbox = { ...mailbox, memory, warmup: { at, answer: warmupAnswer(mode, status) } };
+      mailbox = { ...mailbox, memory, warmup: { at, answer: warmupAnswer(mode, status, 40) } };
     },
   };
   return look;
@@ -315,5 +319,76 @@ describe('a change by a person through Warmwarden', () => {
   test('that sets another mode ends our claim on a recovery', () => {
     const memory = afterOperatorChange(defaultPolicy, recovered, done('mode'), sight('slow', 'running'));
     expect(memory).toMatchObject({ mode: 'slow', claim: null, reversals: [now] });
+  });
+});
+
+describe('a claim', () => {
+  /** So many of a day's emails bounced, beside 60 that did not, after quiet days. */
+  const bouncing = (bounced: number, day = today) => daysUpTo(day, ...times(29, 40), [60 + bounced, bounced]);
+
+  /** A mailbox that is in a recovery of ours. */
+  function recovering() {
+    const mailbox = known('balanced');
+    expect(mailbox.stats(bouncing(4))).toMatchObject({ action: 'recovery' });
+    mailbox.confirmed('recovery', 'recovery', 'active');
+    return mailbox;
+  }
+
+  /** An emergency was paused, and a person resumed it. */
+  function pausedAndResumed(mailbox: ReturnType<typeof watched>, bounced: number): void {
+    expect(mailbox.stats(bouncing(bounced))).toMatchObject({ action: 'pause' });
+    mailbox.confirmed('pause', 'balanced', 'paused');
+    mailbox.later(hourMs);
+    mailbox.warmup('balanced');
+  }
+
+  test('comes with our confirmed change, remembers the mode before, and ends with any other mode, which is a reversal', () => {
+    const mailbox = recovering();
+    expect(mailbox.memory().claim).toMatchObject({ kind: 'recovery', previousMode: 'balanced', actionId: 'action' });
+    expect(mailbox.stats(bouncing(4))).toMatchObject({ action: 'none', restore: { mode: 'balanced' } });
+    mailbox.later(minuteMs);
+    mailbox.warmup('slow');
+    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [mailbox.now()] });
+  });
+
+  test('ends with our own restore, which nobody took back', () => {
+    const mailbox = recovering();
+    mailbox.later(10 * dayMs);
+    expect(mailbox.stats(bouncing(0, utcDate(mailbox.now())))).toMatchObject({ action: 'restore' });
+    mailbox.confirmed('restore', 'balanced', 'active');
+    expect(mailbox.memory()).toMatchObject({ claim: null, reversals: [], mode: 'balanced', interventions: [now] });
+  });
+
+  test('that others end twice within a day is a quarrel: the next action is held, until a day after the first', () => {
+    const mailbox = known('balanced');
+    pausedAndResumed(mailbox, 20);
+    expect(isContested(mailbox.memory(), mailbox.now())).toBe(false);
+    pausedAndResumed(mailbox, 40);
+    expect(mailbox.stats(bouncing(40))).toMatchObject({ action: 'none', reason: 'ok' });
+    expect(mailbox.stats(bouncing(60))).toMatchObject({ action: 'hold', reason: 'contested', wanted: 'pause' });
+    const [first = 0] = mailbox.memory().reversals;
+    const isContestedAt = [first + dayMs - 1, first + dayMs].map((at) => isContested(mailbox.memory(), at));
+    expect(isContestedAt).toEqual([true, false]);
+    mailbox.later(first + dayMs - mailbox.now());
+    expect(mailbox.warmup('balanced')).toMatchObject({ action: 'pause' });
+  });
+
+  test('acts again in a quarrel once a person has ended the contest', () => {
+    const mailbox = known('balanced');
+    for (const bounced of [20, 40]) pausedAndResumed(mailbox, bounced);
+    mailbox.stats(bouncing(60));
+    mailbox.remember(withoutReversals(mailbox.memory()));
+    expect(mailbox.warmup('balanced')).toMatchObject({ action: 'pause' });
+  });
+
+  test.each([
+    ['ends without a quarrel', 'recovery', 0],
+    ['is a reversal as well with another mode beside it', 'balanced', 1],
+  ])('whose limit others set %s', (_, mode, reversals) => {
+    const mailbox = recovering();
+    mailbox.later(2 * dayMs);
+    mailbox.warmup(mode, 'active', 12);
+    expect(mailbox.memory().claim).toBeNull();
+    expect(mailbox.memory().reversals).toHaveLength(reversals);
   });
 });

@@ -1,7 +1,9 @@
 // Rows and situations as the guard's tests need them.
 
-import { judgeMailbox, newMailbox, type Observation, observe } from '../../src/account/record/observe.ts';
+import { afterAnswer } from '../../src/account/record/after-answer.ts';
+import { newMailbox, type Observation } from '../../src/account/record/observe.ts';
 import type { StatsRow, WarmupAnswer } from '../../src/core/answers.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import type { Situation } from '../../src/core/guard/judge.ts';
 import type { StatusWords } from '../../src/core/guard/run-state.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
@@ -65,13 +67,12 @@ export function listedMailbox(at: EpochMs): MailboxState {
   return newMailbox('acme', { at, answer: { ...entry, dailyLimit: null, warmupDay: null } });
 }
 
-/** Judges an answer and remembers it, as account/record/recorder.ts does. verdict: null if nothing was judged. */
+/** Takes an answer in, as account/record/recorder.ts does. verdict: null before anything was judged. */
 export function answered(before: MailboxState, observation: Observation, statusWords = words) {
-  const mailbox = observe(before, observation);
-  const { at } = observation.observed;
-  const freshStats = observation.route === 'stats';
-  const judged = judgeMailbox(mailbox, { policy: defaultPolicy, words: statusWords, now: at, freshStats });
-  if (!judged) return { mailbox, verdict: null };
-  const { verdict, memory } = judged;
-  return { mailbox: { ...mailbox, memory, verdict: { at, answer: verdict } }, verdict };
+  const now = observation.observed.at;
+  const daemon = { policy: defaultPolicy, words: statusWords, hasRead: () => true, enforce: true, timeZone: 'UTC' };
+  const fleet = { breaker: closedBreaker, running: () => 100, actionsOf: () => [], apiAheadMs: 0 };
+  const rest = { now, newId: () => 'new', accountHasShrunk: () => false };
+  const { mailbox } = afterAnswer(before, observation, { ...daemon, ...fleet, ...rest });
+  return { mailbox, verdict: mailbox.verdict?.answer ?? null };
 }
