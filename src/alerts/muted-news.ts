@@ -26,6 +26,8 @@ interface MuteFacts {
   readonly now: EpochMs;
   readonly isMuted: (channel: string, alert: Alert) => boolean;
   readonly isSilenced: (alert: Alert) => boolean;
+  /** True from the beginning of an alert until its end is news. */
+  readonly isAnnounced: (fingerprint: string) => boolean;
   /** True if the channel was notified of the alert, or is about to be. */
   readonly isKnown: (channel: string, fingerprint: string) => boolean;
   /** Firing alerts by fingerprint. */
@@ -159,47 +161,41 @@ export class MuteLook {
   }
 
   /**
-   * Hands what waits for other channels, which the configuration no longer has, to those that its alerts lead to now and
-   * that did not get it. Returns the steps of alerts with their new channels, and as orphans what no channel gets.
+   * Takes out what waits for channels that the configuration no longer has, as news for the heirs of each alert that do not
+   * know it. What is silenced waits on, and so does what `heirsOf` has no heirs for (null).
    */
-  keepOnly(
+  handOver(
     channels: readonly string[],
-    wanted: (alert: Alert) => readonly string[],
-  ): { readonly handed: readonly Routed[]; readonly orphans: readonly MutedNews[] } {
-    const gone = [...this.#entries].filter(([, { channel }]) => !channels.includes(channel));
-    for (const [key] of gone) this.#entries.delete(key);
-    const handed: Routed[] = [];
-    const orphans: MutedNews[] = [];
-    for (const news of gone.flatMap(([, one]) => this.#forHeirs(one))) {
-      const { about, to, members, transitions } = news;
-      const alerts = [...transitions.map(({ alert }) => alert), ...members];
-      if (alerts.length === 0) continue;
-      const isNew = (name: string, { fingerprint }: Alert) =>
-        !to.includes(name) && !this.#entries.has(keyOf(name, about)) && !this.#facts.isKnown(name, fingerprint);
-      const heirs = [...new Set(alerts.flatMap((alert) => wanted(alert).filter((name) => isNew(name, alert))))];
-      for (const channel of heirs) this.#keep({ ...news, isKnown: false, channel, to: [...to, ...heirs] });
-      if (heirs.length > 0) handed.push(...transitions.map((transition) => ({ transition, to: heirs })));
-      const isRead = channels.some((name) => to.includes(name)) || alerts.some((alert) => wanted(alert).length > 0);
-      if (!isRead) orphans.push(news);
+    heirsOf: (alert: Alert, to: readonly string[]) => readonly string[] | null,
+  ): readonly Routed[] {
+    const handed = new Map<string, Routed>();
+    for (const [key, news] of this.#entries) {
+      if (channels.includes(news.channel)) continue;
+      const waiting: Transition[] = [];
+      for (const transition of news.transitions.filter((one) => this.#isForHeirs(one, news))) {
+        const { kind, at, alert } = transition;
+        const isQuiet = kind !== 'resolved' && this.#facts.isSilenced(alert);
+        const heirs = isQuiet ? null : heirsOf(alert, news.to);
+        if (heirs === null) {
+          waiting.push(transition);
+          continue;
+        }
+        const to = heirs.filter((name) => !news.to.includes(name) && !this.#facts.isKnown(name, alert.fingerprint));
+        const step = summed(withNewestFacts(transition, this.#facts.firing), undefined, false);
+        const id = `${alert.fingerprint} ${kind === 'event' ? at : ''}`;
+        if (to.length > 0) handed.set(id, { transition: step, to });
+      }
+      if (waiting.length === 0) this.#entries.delete(key);
+      else if (waiting.length < news.transitions.length) this.#keep({ ...news, transitions: waiting });
     }
-    return { handed, orphans };
+    return [...handed.values()];
   }
 
-  /**
-   * The heirs did not get a beginning that the removed channel got: its end is no news, and its worsening is a beginning. Of
-   * an incident that ended, each alert that still fires and each event is news of its own.
-   */
-  #forHeirs(news: MutedNews): readonly MutedNews[] {
-    if (!news.isKnown) return [news];
-    const transitions = news.transitions
-      .filter(({ kind }) => kind !== 'resolved')
-      .map((one) => (one.kind === 'worsened' ? { ...one, kind: 'firing' as const } : one));
-    if (news.incident?.step !== 'ended') return [{ ...news, transitions }];
-    const single = { ...news, incident: null, members: [] };
-    return [...Map.groupBy(this.#newest(transitions), ({ alert }) => alert.fingerprint)].map(([about, steps]) => ({
-      ...{ ...single, about },
-      transitions: steps,
-    }));
+  /** False for the end of what the removed channel knew, and for the beginning of what ended since. */
+  #isForHeirs({ kind, alert }: Transition, { isKnown }: MutedNews): boolean {
+    if (kind === 'event') return true;
+    const isOver = !this.#facts.isAnnounced(alert.fingerprint);
+    return kind === 'resolved' ? isOver && !isKnown : !isOver;
   }
 
   #waitOf(earlier: MutedNews | undefined, to: readonly string[]): Pick<MutedNews, 'since' | 'to'> {

@@ -132,6 +132,12 @@ export function channelsFor(alert: Alert, { routes, channels, fleet, now }: Rout
   return namesOf(choice ?? routed);
 }
 
+/** Returns the channels that people read and that may show at least a part of the alert. */
+export function readersOf(alert: Alert, { routes, channels, fleet }: RoutingFacts): readonly string[] {
+  const mayShow = ({ name }: RoutedChannel) => audienceOf(name, routes, fleet).concernOf(alert) !== 'none';
+  return namesOf(channels.filter((one) => isReadByPeople(one) && mayShow(one)));
+}
+
 function leadsTo(channel: string, routes: readonly AlertRoute[]): boolean {
   return routes.some(({ channels }) => channels.includes(channel));
 }

@@ -88,13 +88,9 @@ export type DeliverySettlement =
   | { readonly kind: 'replaced'; readonly at: EpochMs; readonly detail: string };
 type Unsettled = PendingDelivery | BegunDelivery | AcceptedDelivery;
 
-/**
- * begun: an attempt that must not be repeated blindly starts. resent: a person wants the message sent again. orphaned: its
- * channel was removed before it was composed.
- */
+/** begun: an attempt that must not be repeated blindly starts. resent: a person wants the message sent again. */
 export type DeliveryEvent =
   | DeliverySettlement
-  | { readonly kind: 'orphaned'; readonly at: EpochMs; readonly detail: string }
   | { readonly kind: 'begun'; readonly at: EpochMs }
   | { readonly kind: 'resent'; readonly at: EpochMs };
 
@@ -104,11 +100,9 @@ export function deliveryAfter(delivery: Delivery, event: DeliveryEvent): Deliver
   const { kind, at } = event;
   if (kind === 'begun' && state === 'pending') return { ...delivery, state: 'begun', begunAt: at };
   if (kind === 'resent' && state === 'undelivered') return { ...delivery, ...untried(at) };
-  if ((kind === 'replaced' || kind === 'orphaned') && state === 'pending') {
-    const settledAs = kind === 'replaced' ? 'replaced' : 'undelivered';
-    return { ...delivery, state: settledAs, detail: event.detail, nextAttemptAt: at, settledAt: at };
-  }
-  const isAttempt = kind !== 'begun' && kind !== 'resent' && kind !== 'replaced' && kind !== 'orphaned';
+  if (kind === 'replaced' && state === 'pending')
+    return { ...delivery, state: 'replaced', detail: event.detail, nextAttemptAt: at, settledAt: at };
+  const isAttempt = kind !== 'begun' && kind !== 'resent' && kind !== 'replaced';
   if (isAttempt && (state === 'pending' || state === 'begun' || state === 'accepted')) return settled(delivery, event);
   throw new Error(`delivery ${delivery.id}: nothing leads from ${state} by ${kind}`);
 }

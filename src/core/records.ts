@@ -51,8 +51,6 @@ export interface DeliveryRecord {
   /** Transitions that are settled now, even without a channel. */
   readonly transitionIds: readonly number[];
   readonly deliveries: readonly NewDelivery[];
-  /** Messages for removed channels, which are undelivered at once. Their payload is empty. */
-  readonly orphans?: readonly NewDelivery[];
   readonly notificationLog?: NotificationLogChanges;
   readonly incidents?: readonly Incident[];
   readonly muted?: MutedNewsChanges;

@@ -5,7 +5,15 @@ import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
 import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
 import { isUnheard, MuteLook, type WaitingNews, waitingNews } from '../alerts/muted-news.ts';
 import { type Notification, notificationsOf, type Routed, withLinks, withTags } from '../alerts/notifications.ts';
-import { type AlertRoute, channelsFor, isMuted, joinedAs, mutes, type RoutingFacts } from '../alerts/routing.ts';
+import {
+  type AlertRoute,
+  channelsFor,
+  isMuted,
+  joinedAs,
+  mutes,
+  type RoutingFacts,
+  readersOf,
+} from '../alerts/routing.ts';
 import { isOutage } from '../alerts/rules/account-rules.ts';
 import type { Channel } from '../channels/channel.ts';
 import { type AlertTemplate, inOwnWords } from '../channels/template.ts';
@@ -13,7 +21,7 @@ import type { Alert, Announcement, Transition } from '../core/alert.ts';
 import { type RuleSettings, ruleBook, type Severity } from '../core/alert-rules.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
 import { dayMs, type EpochMs, type MuteTime, minuteMs, mutesOn } from '../core/time.ts';
-import { deliveryOf, notificationLogAfter, orphanOf, type RoutedGroup } from './delivery-of.ts';
+import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';
 import {
   type IncidentNews,
   type IncidentReaders,
@@ -37,15 +45,16 @@ export interface CollectorParts extends RecordingParts {
   readonly settings: () => NotifySettings;
   readonly apiOf: (account: string) => string | null;
   readonly pageUrl: string | null;
-  /** Called once messages for removed channels are recorded as undelivered. */
-  readonly orphaned: (orphans: readonly NewDelivery[]) => void;
 }
 
 interface LookOutcome {
   readonly notifications: readonly Notification[];
+  /** News for the heirs of removed channels. */
+  readonly handed: readonly Routed[];
   readonly early: readonly EarlyStep[];
-  readonly incidents: IncidentsOfLook;
+  readonly incidents: Pick<IncidentsOfLook, 'all' | 'changed'>;
   readonly firing: readonly Alert[];
+  readonly mutes: MuteLook;
 }
 
 const lookLimit = 10_000;
@@ -61,6 +70,8 @@ export class Collector {
   readonly #parts: CollectorParts;
   #announced: Map<string, Announcement> | null = null;
   #waiting: WaitingNews = new Map();
+  /** Fingerprints of alerts that wait for a channel that may show them. Each is logged once. */
+  readonly #unread = new Set<string>();
   #seenAt = Number.POSITIVE_INFINITY;
   readonly #lastNotified = new Map<string, EpochMs>();
   /** End of the aftermath of an account's outage, which explains its old data. */
@@ -144,8 +155,15 @@ export class Collector {
     // announced. A failing store is announced without the store; its beginning is recorded with its end.
     const isRecorded = ({ rule, status }: Alert) => status === 'firing' && rule !== 'store_failing';
     const firing = [...fleet.alerts()].filter(isRecorded);
-    const unnotified = await this.#parts.store.outbox.unnotifiedTransitions(lookLimit);
     const now = this.#now(announced);
+    const mutes = this.#lookAtMutes(firing, announced, now);
+    const handed = mutes.handOver(this.#names(), (alert, to) => this.#heirsOf(alert, to));
+    if (handed.length > 0) {
+      const others = { notifications: [], early: [], incidents: { all: [], changed: [] } };
+      await this.#record({ ...others, handed, firing, mutes }, announced, now);
+      return 0;
+    }
+    const unnotified = await this.#parts.store.outbox.unnotifiedTransitions(lookLimit);
     const { repeatIntervalMs, groupWaitMs, groupIntervalMs } = settings();
     const full = unnotified.length >= lookLimit;
     const lastNotified = (group: string) => this.#lastNotified.get(group);
@@ -172,7 +190,7 @@ export class Collector {
       muted,
       keepers: this.#parts.channels().flatMap(({ name, keepsOpen }) => (keepsOpen ? [name] : [])),
     });
-    await this.#record({ notifications: all, early, incidents, firing }, announced, now);
+    await this.#record({ notifications: all, handed, early, incidents, firing, mutes }, announced, now);
     const hasProgress = all.some(({ ids }) => ids.length > 0);
     return full && hasProgress ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
@@ -208,19 +226,17 @@ export class Collector {
   }
 
   async #record(
-    { notifications, early, incidents, firing }: LookOutcome,
+    { notifications, handed, early, incidents, firing, mutes: look }: LookOutcome,
     announced: Map<string, Announcement>,
     now: EpochMs,
   ) {
-    const { look, inherited, orphans } = this.#lookAtMutes(firing, announced, now);
-    const heirs = inherited.map((one) => [one.fingerprint, one] as const);
-    const known = heirs.length === 0 ? announced : new Map([...announced, ...heirs]);
     const routed = notifications.map(({ group, news }) => ({
       group,
-      news: news.map((one) => this.#route(one, known)),
+      news: news.map((one) => this.#route(one, announced)),
       inIncident: incidents.all.some(({ id }) => id === group),
     }));
-    const heard = (news: readonly Routed[]) => news.flatMap((one) => this.#heard(one, known, look));
+    if (handed.length > 0) routed.push({ group: manyGroup, news: [...handed], inIncident: false });
+    const heard = (news: readonly Routed[]) => news.flatMap((one) => this.#heard(one, announced, look));
     const readers = this.#readers(firing, now);
     const ofIncidents = incidents.all.flatMap((incident) => {
       const news = routed.find(({ group }) => group === incident.id)?.news ?? [];
@@ -245,12 +261,9 @@ export class Collector {
     if (notifications.length === 0 && early.length === 0 && changed.length === 0 && muted === null) return;
     const sent = new Set(plain.map(({ group }) => group));
     const groups: readonly RoutedGroup[] = routed.map((one) => ({ ...one, isSent: sent.has(one.group) }));
-    const notificationLog = notificationLogAfter(
-      { groups, early, incidents: ofIncidents, inherited },
-      { before: known, now },
-    );
+    const notificationLog = notificationLogAfter({ groups, early, incidents: ofIncidents }, { before: announced, now });
     const transitionIds = notifications.flatMap(({ ids }) => ids);
-    const record = { transitionIds, deliveries, orphans, notificationLog, incidents: changed, now };
+    const record = { transitionIds, deliveries, notificationLog, incidents: changed, now };
     await this.#parts.store.outbox.recordDeliveries(muted ? { ...record, muted } : record);
     if (muted) this.#waiting = look.after();
     for (const one of notificationLog.announced) announced.set(one.fingerprint, one);
@@ -258,7 +271,6 @@ export class Collector {
     for (const group of notificationLog.groups) this.#lastNotified.set(group, now);
     for (const one of changed) this.#parts.fleet.putIncident(one);
     if (deliveries.length > 0) this.#parts.recorded();
-    if (orphans.length > 0) this.#parts.orphaned(orphans);
   }
 
   #readers(firing: readonly Alert[], now: EpochMs): IncidentReaders {
@@ -268,28 +280,38 @@ export class Collector {
     return { now, fleet, apiOf, channels: channels(), routes, firing, ...words };
   }
 
-  /** `inherited`: announcements with the channels that get news of a removed one. `orphans`: news that no channel gets. */
-  #lookAtMutes(firing: readonly Alert[], announced: ReadonlyMap<string, Announcement>, now: EpochMs) {
-    const { settings, channels, fleet } = this.#parts;
+  #names(): readonly string[] {
+    return this.#parts.channels().map(({ name }) => name);
+  }
+
+  #lookAtMutes(firing: readonly Alert[], announced: ReadonlyMap<string, Announcement>, now: EpochMs): MuteLook {
+    const { settings, fleet } = this.#parts;
     const { routes, muteTimes } = settings();
     const on = new Set(mutesOn(muteTimes, now).map(({ name }) => name));
-    const look = new MuteLook(this.#waiting, {
+    return new MuteLook(this.#waiting, {
       now,
       isMuted: (channel, alert) => isMuted(channel, alert, { routes, fleet, now, on }),
       isSilenced: this.#mutes(now),
+      isAnnounced: (fingerprint) => announced.has(fingerprint),
       isKnown: (name, fingerprint) => {
         const { channels = [], closed = [] } = announced.get(fingerprint) ?? {};
         return channels?.includes(name) !== false && !closed.includes(name);
       },
       firing: new Map(firing.map((alert) => [alert.fingerprint, alert])),
     });
-    const names = channels().map(({ name }) => name);
-    const { handed, orphans } = look.keepOnly(names, (alert) => this.#wantedBy(alert));
-    const inherited = handed.flatMap(({ transition, to }) => {
-      const known = announced.get(transition.alert.fingerprint);
-      return known?.channels ? { ...known, channels: [...known.channels, ...to] } : [];
-    });
-    return { look, inherited, orphans: orphans.flatMap((news) => orphanOf(news, now) ?? []) };
+  }
+
+  /** Channels for what waits for a removed one, or null if none may show it. `to`: channels that the news went to. */
+  #heirsOf(alert: Alert, to: readonly string[]): readonly string[] | null {
+    const wanted = this.#wantedBy(alert);
+    if (wanted.length > 0 || this.#names().some((name) => to.includes(name))) return wanted;
+    const readers = readersOf(alert, this.#routing());
+    if (readers.length > 0) return readers;
+    const { fingerprint, facts } = alert;
+    const why = 'An alert waits for a channel that may show it, because its own was removed.';
+    if (!this.#unread.has(fingerprint)) this.#parts.world.log.warn({ title: facts.title }, why);
+    this.#unread.add(fingerprint);
+    return null;
   }
 
   /** News without the channels that are muted: those with the same step together. */
@@ -392,9 +414,11 @@ function unheard({ unnotified, announced, firing, now }: UnheardNews): readonly 
   const latest = new Map(unnotified.map(({ transition }) => [transition.alert.fingerprint, transition.kind]));
   const cameAndWent = (name: string) =>
     latest.get(name) === 'resolved' && (announced.get(name)?.channels ?? []).length === 0;
-  const ids = unnotified.flatMap(({ id, transition: { at, alert } }) => {
+  const over = unnotified.filter(({ transition: { at, alert } }) => {
     const isOld = now - at >= longestWaitMs && !fires.has(alert.fingerprint);
-    return isOld || cameAndWent(alert.fingerprint) ? [id] : [];
+    return isOld || cameAndWent(alert.fingerprint);
   });
-  return ids.length === 0 ? [] : [{ group: manyGroup, ids, news: [] }];
+  // An end that nobody is told of is an end all the same: the alert may fire again.
+  const ends = over.map(({ transition }) => transition).filter(({ kind }) => kind === 'resolved');
+  return over.length === 0 ? [] : [{ group: manyGroup, ids: over.map(({ id }) => id), news: ends }];
 }

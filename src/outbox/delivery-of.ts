@@ -2,13 +2,12 @@
 
 import { createHash } from 'node:crypto';
 import type { EarlyStep } from '../alerts/engine.ts';
-import { type GroupMessage, incidentMessageOf, messageOf, namedAtTheEnd } from '../alerts/grouping.ts';
+import { type GroupMessage, namedAtTheEnd } from '../alerts/grouping.ts';
 import { announcementOf, type Routed } from '../alerts/notifications.ts';
 import type { Channel, Rendered } from '../channels/channel.ts';
-import { messageTitle } from '../channels/message-text.ts';
 import type { Announcement } from '../core/alert.ts';
 import type { NewDelivery } from '../core/delivery.ts';
-import type { MutedNews, NotificationLogChanges } from '../core/records.ts';
+import type { NotificationLogChanges } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Log } from '../world/world.ts';
 import type { IncidentNews } from './incidents.ts';
@@ -50,17 +49,6 @@ function rendering(channel: Channel, message: GroupMessage, log: Log): Rendered 
   }
 }
 
-/** Message for a removed channel, which can't be rendered any more. */
-export function orphanOf(news: MutedNews, now: EpochMs): NewDelivery | null {
-  const { channel, about, incident, transitions } = news;
-  const message = incident ? incidentMessageOf(incident, transitions, now) : messageOf(about, transitions, now);
-  if (!message) return null;
-  const { group } = message;
-  // An alert may wait alone, and also as a member of an incident that has ended.
-  const id = deliveryId(['orphan', JSON.stringify(news), String(now)]);
-  return { id, channel, group, payload: '', title: messageTitle(message), alerts: [] };
-}
-
 export const reminderPrefix = 'reminder|';
 
 /** Differs from the id of any other message, also of another installation with the same receiver. */
@@ -80,7 +68,6 @@ interface LookAnnouncements {
   readonly groups: readonly RoutedGroup[];
   readonly early: readonly EarlyStep[];
   readonly incidents: readonly IncidentNews[];
-  readonly inherited: readonly Announcement[];
 }
 
 interface KnownBefore {
@@ -89,14 +76,13 @@ interface KnownBefore {
 }
 
 export function notificationLogAfter(
-  { groups, early, incidents, inherited }: LookAnnouncements,
+  { groups, early, incidents }: LookAnnouncements,
   { before, now }: KnownBefore,
 ): NotificationLogChanges {
   const known = new Map<string, Announcement>();
   const put = (one: Announcement | null) => {
     if (one) known.set(one.fingerprint, one);
   };
-  for (const one of inherited) put(one);
   for (const { announcement } of early) put(announcement);
   for (const { news, inIncident } of groups) {
     const told = { announced: before, at: now, inIncident };

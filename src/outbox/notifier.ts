@@ -8,7 +8,7 @@ import type { Channel } from '../channels/channel.ts';
 import { longestOf } from '../channels/post.ts';
 import { noAccount } from '../core/alert.ts';
 import type { RuleSettings } from '../core/alert-rules.ts';
-import type { NewDelivery, WhichUndelivered } from '../core/delivery.ts';
+import type { WhichUndelivered } from '../core/delivery.ts';
 import type { Tally } from '../core/records.ts';
 import type { StoredOutbox } from '../store/outbox.ts';
 import type { Loop, Loops } from '../world/loop.ts';
@@ -70,11 +70,7 @@ export function createNotifier(parts: NotifierParts): Notifier {
     for (const { loop } of sendings) loop.ring();
   };
   const channels = () => inForce.channels;
-  const orphaned = (orphans: readonly NewDelivery[]) => {
-    for (const { channel } of orphans) parts.tally.notification(channel, 'undelivered');
-    void showForeign(parts, inForce.channels);
-  };
-  const collector = new Collector({ ...parts, channels, settings: () => inForce.settings, recorded, orphaned });
+  const collector = new Collector({ ...parts, channels, settings: () => inForce.settings, recorded });
   const wake = () => {
     collector.noticed();
     collecting.ring();

@@ -28,8 +28,6 @@ import { inPieces, isAfter, parsed, storedAction, upsert } from './rows.ts';
 import { metaOf, setMeta } from './schema/migrations.ts';
 import type { Db } from './schema/tables.ts';
 
-const orphanedBecause =
-  'its channel was removed while it waited for the end of a mute time, and no other channel wants it';
 const digestKey = 'digested_until';
 /** Largest number of entries that a digest is built from; it shows far fewer. */
 const maxDigested = 5_000;
@@ -69,7 +67,6 @@ export class StoredOutbox {
     incidents,
     muted,
     deliveries,
-    orphans = [],
     now,
   }: DeliveryRecord): Promise<void> {
     return this.#gate.write(async (trx) => {
@@ -79,8 +76,7 @@ export class StoredOutbox {
       if (notificationLog) await writeNotificationLog(trx, notificationLog, now);
       if (incidents) await writeIncidents(trx, incidents);
       if (muted) await writeMutedNews(trx, muted);
-      for (const delivery of [...deliveries, ...orphans]) await insertDelivery(trx, delivery, now);
-      for (const { id } of orphans) await moveDelivery(trx, id, { kind: 'orphaned', detail: orphanedBecause, at: now });
+      for (const delivery of deliveries) await insertDelivery(trx, delivery, now);
     });
   }
 
@@ -101,14 +97,9 @@ export class StoredOutbox {
     await this.#gate.write((trx) => moveDelivery(trx, id, event));
   }
 
-  /** Undelivered messages that can be sent again: those for removed channels were never composed. */
   undelivered({ channel, delivery }: WhichUndelivered): Promise<readonly Pick<Delivery, 'id' | 'channel'>[]> {
     return this.#gate.read((db) => {
-      let undelivered = db
-        .selectFrom('deliveries')
-        .select(['id', 'channel'])
-        .where('state', '=', 'undelivered')
-        .where('payload', '<>', '');
+      let undelivered = db.selectFrom('deliveries').select(['id', 'channel']).where('state', '=', 'undelivered');
       if (channel !== null) undelivered = undelivered.where('channel', '=', channel);
       if (delivery !== null) undelivered = undelivered.where('id', '=', delivery);
       return undelivered.orderBy('channel').orderBy('sequence').execute();

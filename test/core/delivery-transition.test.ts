@@ -15,7 +15,6 @@ const events: Readonly<Record<DeliveryEvent['kind'], DeliveryEvent>> = {
   sent: { kind: 'sent', detail: 'why', at },
   undelivered: { kind: 'undelivered', detail: 'why', at },
   replaced: { kind: 'replaced', detail: 'why', at },
-  orphaned: { kind: 'orphaned', detail: 'why', at },
   resent: { kind: 'resent', at },
 };
 
@@ -28,7 +27,6 @@ const leadsTo: Readonly<Record<DeliveryState, Partial<Record<DeliveryEvent['kind
     sent: 'sent',
     undelivered: 'undelivered',
     replaced: 'replaced',
-    orphaned: 'undelivered',
   },
   begun: { accepted: 'accepted', failed: 'pending', sent: 'sent', undelivered: 'undelivered' },
   accepted: { accepted: 'accepted', failed: 'accepted', sent: 'sent', undelivered: 'undelivered' },

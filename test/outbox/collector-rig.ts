@@ -6,7 +6,6 @@ import { messageTitle } from '../../src/channels/message-text.ts';
 import type { Alert, AlertMatch, Transition } from '../../src/core/alert.ts';
 import type { AlertRule } from '../../src/core/alert-rules.ts';
 import type { RecentBounce } from '../../src/core/answers.ts';
-import type { NewDelivery } from '../../src/core/delivery.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
@@ -49,7 +48,7 @@ const named = (mailbox: MailboxState, id: string): MailboxState => ({ ...mailbox
 
 interface Options {
   readonly settings?: Partial<NotifySettings>;
-  /** People read every channel but `machine`, and `pager` keeps alerts open. */
+  /** People read every channel but `machine` and `recipe`, and `pager` keeps alerts open. */
   readonly names?: readonly string[];
   readonly mailboxes?: readonly MailboxState[];
   /** Where the clock begins. */
@@ -84,7 +83,14 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
       return { payload: JSON.stringify(message), title };
     };
     const send = async () => ({ kind: 'sent' }) as const;
-    const channel: Channel = { name, type: 'test', minGapMs: 0, renderNotice: () => null, render, send };
+    const channel: Channel = {
+      name,
+      type: name === 'recipe' ? name : 'test',
+      minGapMs: 0,
+      renderNotice: () => null,
+      render,
+      send,
+    };
     if (name === 'pager') return { ...channel, keepsOpen: true };
     return name === 'machine' ? channel : { ...channel, skipsForetoldEnds: true };
   };
@@ -96,10 +102,7 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
   };
   const world = silentWorld(clock);
   const configured = { channels: () => channels, settings: () => inForce, pageUrl: 'http://page' };
-  const orphans: (readonly [string, string])[] = [];
-  const orphaned = (some: readonly NewDelivery[]) =>
-    orphans.push(...some.map(({ channel, title }) => [channel, title] as const));
-  const parts = { world, store, ...configured, apiOf: () => 'https://api.example/', recorded: () => {}, orphaned };
+  const parts = { world, store, ...configured, apiOf: () => 'https://api.example/', recorded: () => {} };
   let collector = new Collector({ ...parts, fleet });
   const rig = {
     ahead,
@@ -107,9 +110,8 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
       return fleet;
     },
     store,
+    log: world.log,
     sent,
-    /** Channel and title of what no channel got. */
-    orphans,
     now: () => clock.now(),
     hasNotified: (channel: string, alert: Alert) => collector.hasNotified(channel, alert),
     reload: (change: Partial<NotifySettings>) => Object.assign(inForce, change),

@@ -319,26 +319,6 @@ test('what an earlier configuration left for a channel that is gone stays visibl
   expect(rig.logged.join()).toContain('a channel that is no longer configured');
 });
 
-test('an alert that waits in a mute time for a channel that is removed is shown as undelivered, also after a restart', async () => {
-  const store = testStore();
-  const { alert } = fires('acme');
-  const waits = { channel: 'old', about: alert.fingerprint, isKnown: false, since: start, to: ['old'] };
-  const news = { ...waits, transitions: [fires('acme')], incident: null, members: [] };
-  const muted = { kept: [news], dropped: [] };
-  await store.outbox.recordDeliveries({ transitionIds: [], deliveries: [], muted, now: start });
-  const shown = { name: 'old', type: 'removed', pending: 0, undelivered: 1 };
-  const elsewhere = { routes: [{ match: { rule: ['crashed' as const] }, channels: ['hook'] }] };
-  for (const restarts of [false, true]) {
-    await using at = await stage(elsewhere, { store });
-    await at.rig.clock.advance(minuteMs);
-    expect([...at.rig.fleet.channels()]).toContainEqual(expect.objectContaining(shown));
-    expect(at.rig.states()).toEqual(['undelivered']);
-    expect(at.rig.tallied).toEqual(restarts ? [] : ['old undelivered']);
-    const line = at.rig.logged.find((one) => one.includes('undelivered for a channel that is no longer configured'));
-    expect(JSON.parse(line ?? '{}')).toMatchObject({ channel: 'old', pending: 0, undelivered: 1 });
-  }
-});
-
 test('a clock that was set back by hours delays nothing', async () => {
   const store = testStore();
   const later = start + 5 * hourMs;

@@ -185,9 +185,7 @@ export function unmutedText(
 ): readonly string[] {
   return [...waiting].flatMap(([name, count]) => {
     if (!channels.some((channel) => channel.name === name))
-      return [
-        `what waits for the channel ${name} until the end of a mute time (${count}) goes to other channels of its routes, or is undelivered if it has none`,
-      ];
+      return [`what waits for the channel ${name} until the end of a mute time (${count}) goes to other channels`];
     const isMuted = routes.some((route) => route.channels.includes(name) && (route.mute ?? []).length > 0);
     return isMuted ? [] : [`what waits for the channel ${name} until the end of a mute time is sent now`];
   });

@@ -78,7 +78,7 @@ export async function openDesk(at: EpochMs, seed: number): Promise<Desk> {
   const settings = () => alerts;
   const parts = { world, fleet, channels: () => channels, settings, recorded: () => {} };
   const apiOf = () => api;
-  const collector = new Collector({ ...parts, store, pageUrl: page.pageUrl, apiOf, orphaned: () => {} });
+  const collector = new Collector({ ...parts, store, pageUrl: page.pageUrl, apiOf });
   const turns = new Turns(clock);
   const group = new GroupCommit({ world, store, fleet, turns });
   const rooms = { world, store, fleet, tally: noTally, turns, group, onTransitions: () => collector.noticed() };
