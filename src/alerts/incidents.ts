@@ -1,4 +1,4 @@
-// Follows incidents over time: they begin, grow, widen, and end when nothing goes on. Pure.
+// Follows incidents over time: they begin, grow, and end when nothing goes on. Pure.
 
 import { type Alert, isCause, type Transition } from '../core/alert.ts';
 import { alertRules, ruleBook } from '../core/alert-rules.ts';
@@ -14,8 +14,6 @@ const togetherMs = hourMs;
 const togetherOnDomainMs = dayMs;
 /** Time after the last mailbox joined in which another may join: a night lies between two days of sending. */
 const joinsWithinMs = 18 * hourMs;
-/** Time after the beginning in which an incident may widen. */
-const widensWithinMs = 6 * hourMs;
 /** Time after which an incident is over if nothing is new and nothing goes on. */
 const quietMs = dayMs;
 /** Further mailboxes are announced outside of the incident. */
@@ -39,18 +37,11 @@ export function incidentsAfter(facts: IncidentFacts): readonly Incident[] {
   const free = [...affected.values()].filter(({ key }) => !taken.has(key));
   const { open, rest } = joined(refreshed, free, now);
   const isRecent = ({ mailbox }: Affected) => mailbox.since > now - togetherMs;
-  const widened = widenedBy(open, rest.filter(isRecent), facts);
-  const left = withoutMembers(widened.begun, widened.rest);
-  const ofDomain = [...rest.filter((one) => !isRecent(one)), ...left].filter(
-    ({ mailbox }) => mailbox.since > now - togetherOnDomainMs,
-  );
-  const begun = [...widened.begun, ...sharedCauses(ofDomain, { attributes: ['domain'], sharing })];
-  return [...widened.open.map((one) => endedIfQuiet(one, facts)), ...begun.map((one) => begunWith(one, facts))];
-}
-
-function withoutMembers(shared: readonly Pick<Shared, 'members'>[], all: readonly Affected[]): readonly Affected[] {
-  const taken = new Set(shared.flatMap(({ members }) => members));
-  return all.filter((one) => !taken.has(one));
+  const together = sharedCauses(rest.filter(isRecent), { sharing });
+  const explained = new Set(together.flatMap(({ members }) => members));
+  const left = rest.filter((one) => !explained.has(one) && one.mailbox.since > now - togetherOnDomainMs);
+  const begun = [...together, ...sharedCauses(left, { attributes: ['domain'], sharing })];
+  return [...open.map((one) => endedIfQuiet(one, facts)), ...begun.map((one) => begunWith(one, facts))];
 }
 
 /** A mailbox that is not affected keeps its last state, and does not go on. */
@@ -92,38 +83,6 @@ function withMembers(incident: Incident, joining: readonly Affected[], now: Epoc
   if (joining.length === 0) return incident;
   const members = [...incident.members, ...joining.map(({ mailbox }) => mailbox)];
   return { ...incident, members, joinedAt: now, movedAt: now };
-}
-
-/** Widens young incidents. If that would join or split incidents, only newly affected mailboxes are examined. */
-function widenedBy(incidents: readonly Incident[], recent: readonly Affected[], facts: IncidentFacts) {
-  const young = incidents.filter((one) => mayWiden(one, facts.now));
-  const owner = new Map(young.flatMap((one) => one.members.map((member) => [keyOf(member), one.id])));
-  const known = [...owner.keys()].flatMap((key) => facts.affected.get(key) ?? []);
-  const open = new Map(incidents.map((one) => [one.id, one]));
-  const begun: Shared[] = [];
-  let rest = recent;
-  if (recent.length > 0) {
-    for (const shared of sharedCauses([...known, ...recent], facts)) {
-      const fresh = shared.members.filter(({ key }) => !owner.has(key));
-      const [id, ...others] = [...new Set(shared.members.flatMap(({ key }) => owner.get(key) ?? []))];
-      if (id === undefined) begun.push(shared);
-      const incident = id === undefined ? undefined : open.get(id);
-      if (!incident || others.length > 0 || fresh.length === 0) continue;
-      const isWider = breadth(shared.cause.attribute) > breadth(incident.cause.attribute);
-      if (!isWider || shared.kind !== incident.kind) continue;
-      const keys = new Set(shared.members.map(({ key }) => key));
-      if (!incident.members.every((member) => keys.has(keyOf(member)))) continue;
-      open.set(incident.id, { ...withMembers(incident, fresh, facts.now), cause: shared.cause });
-      rest = withoutMembers([shared], rest);
-    }
-  }
-  const alone = withoutMembers(begun, rest);
-  return { open: [...open.values()], rest, begun: [...begun, ...sharedCauses(alone, facts)] };
-}
-
-/** A wider cause cannot be announced after the update. */
-function mayWiden({ beganAt, announced }: Incident, now: EpochMs): boolean {
-  return elapsedMs(beganAt, now) <= widensWithinMs && !announced?.updated;
 }
 
 function begunWith({ cause, kind, members }: Shared, { now, idOf }: IncidentFacts): Incident {
@@ -255,7 +214,7 @@ export function graveAlerts({ alerts }: Pick<Incident, 'alerts'>): number {
 }
 
 export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'ended' | null {
-  const { announced, endedAt, members, joinedAt, openedAt, cause } = incident;
+  const { announced, endedAt, members, joinedAt, openedAt } = incident;
   if (!announced) {
     const hasArrived = elapsedMs(joinedAt, now) >= arrivalMs || elapsedMs(openedAt, now) >= longestArrivalMs;
     return endedAt === null && hasArrived ? 'began' : null;
@@ -263,10 +222,9 @@ export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'e
   if (endedAt !== null) return 'ended';
   if (announced.updated) return null;
   if (severer(incident.severity, announced.severity) || graveAlerts(incident) > announced.alerts) return 'grew';
-  const isWider = announced.cause.attribute !== cause.attribute;
   const isLarger = members.length >= announced.members + Math.max(3, announced.members / 2);
   const isSettled = elapsedMs(joinedAt, now) >= waveMs || elapsedMs(announced.at, now) >= longestWaveMs;
-  return (isWider || isLarger) && isSettled && elapsedMs(announced.at, now) >= settleMs ? 'grew' : null;
+  return isLarger && isSettled && elapsedMs(announced.at, now) >= settleMs ? 'grew' : null;
 }
 
 /** The severity never falls. */

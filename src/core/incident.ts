@@ -33,7 +33,6 @@ export interface IncidentAnnouncement {
   readonly at: EpochMs;
   readonly members: number;
   readonly severity: Severity;
-  readonly cause: IncidentCause;
   /** Number of announced alerts that are about no single mailbox, and no symptoms. */
   readonly alerts: number;
   /** True if only the end is left to announce. */

@@ -133,7 +133,6 @@ export function newsOfIncident(
     at: now,
     members: incident.members.length,
     severity: incident.severity,
-    cause: incident.cause,
     alerts: graveAlerts(incident),
     updated: step !== 'began',
     channels: [...new Set([...(announced?.channels ?? []), ...to])],
