@@ -6,6 +6,7 @@ import { accountBadges } from '../core/not-guarded.ts';
 import { counted, overlapText, roughSpanText, visibleText } from '../core/wording/phrases.ts';
 import { stateText } from '../core/wording/states.ts';
 import type { FleetAnswer } from '../web/json/fleet.ts';
+import { commandName } from '../world/program.ts';
 import { addressOf, askFor, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { CommandError, exitDone, exitFailed } from './errors.ts';
 import { printJson } from './options.ts';
@@ -16,6 +17,7 @@ const mailboxesShown = 20;
 interface StatusOptions extends DaemonOptions {
   readonly all?: boolean;
   readonly held?: boolean;
+  readonly paused?: boolean;
   readonly account?: string;
   readonly tag?: string;
 }
@@ -24,9 +26,10 @@ export function statusCommand(): Command {
   return withDaemonOptions(new Command('status'))
     .description('show the fleet, the worst first: what is wrong, what was done, how old the data is')
     .option('--all', `show every mailbox, not only the worst ${mailboxesShown}`)
+    .option('--held', 'only the mailboxes without action yet, because a person must decide: why, and what ends it')
     .option(
-      '--held',
-      'only the mailboxes that are paused, in recovery by Warmwarden, or held: since when, by whom, why, and what ends it',
+      '--paused',
+      'only the mailboxes that are paused, or in recovery by Warmwarden: since when, by whom, why, and what ends it',
     )
     .option('--account <name>', 'only the table of the mailboxes of this account')
     .option('--tag <glob>', 'only the table of the mailboxes with this tag')
@@ -34,27 +37,35 @@ export function statusCommand(): Command {
 }
 
 async function status(options: StatusOptions): Promise<void> {
-  const { json = false, all = false, held = false, account, tag } = options;
-  const query = { account, tag, held: held ? 'true' : undefined };
+  const { json = false, all = false, held = false, paused = false, account, tag } = options;
+  const isList = held || paused;
+  const state = held && !paused ? 'held' : undefined;
+  const query = { account, tag, held: isList ? 'true' : undefined, state };
   const address = addressOf({ ...options, mayBeUsual: true });
-  const answer = (await (json || all || held
+  const answer = (await (json || all || isList
     ? askForAll(address, 'fleet', 'mailboxes', query)
     : askFor(address, 'fleet', query))) as FleetAnswer;
   // The alerts are among the lines, so that an alert that mailboxes are not guarded is no line of its own.
   const isAlarmed = answer.alert_groups.some(({ rule }) => rule === 'not_guarded');
   process.exitCode = troublesOf(answer).length === 0 && !isAlarmed ? exitDone : exitFailed;
-  const { next_cursor: _, ...shown } = answer;
+  const { next_cursor: _, ...whole } = answer;
+  const mailboxes = paused && !held ? whole.mailboxes.filter((one) => one.state !== 'held') : whole.mailboxes;
+  const shown = { ...whole, mailboxes, total: whole.total - whole.mailboxes.length + mailboxes.length };
   if (json) return void printJson('status', shown);
   const most = all ? answer.mailboxes.length : mailboxesShown;
   const isPart = account !== undefined || tag !== undefined;
-  if (!isPart && !held) return printLines(statusLines(answer, most));
+  if (!isPart && !isList) return printLines(statusLines(answer, most));
   // The other lines are about the whole fleet, and may name other clients.
   if (isPart && answer.total === 0) {
-    const { total } = held ? ((await askFor(address, 'fleet', { account, tag })) as FleetAnswer) : answer;
+    const { total } = isList ? ((await askFor(address, 'fleet', { account, tag })) as FleetAnswer) : answer;
     const which = [account && `account ${account}`, tag && `the tag ${tag}`].filter(Boolean).join(' and ');
     if (total === 0) throw new CommandError('unknown_name', `No mailbox has ${which}.`);
   }
-  printLines(held ? heldLines(answer) : tableOf(answer, most));
+  if (!isList) return printLines(tableOf(answer, most));
+  const lines = heldLines(shown);
+  printLines(
+    lines.length > 0 ? lines : [paused ? 'No warm-up is paused, or in recovery by Warmwarden.' : 'No action is held.'],
+  );
 }
 
 type Mailbox = FleetAnswer['mailboxes'][number];
@@ -68,6 +79,7 @@ export function statusLines(answer: FleetAnswer, most: number): readonly string[
   return [
     coloured(tones[answer.tone], answer.headline),
     answer.advice,
+    answer.guarding,
     ...troublesOf(answer).map((line) => coloured('red', line)),
     ...saidBesides(answer),
     ...alertLines(answer),
@@ -87,14 +99,13 @@ function tableOf(answer: FleetAnswer, most: number): readonly string[] {
 }
 
 /** Lines of each mailbox that something holds: its age, why, and what ends it. */
-function heldLines({ at, mailboxes }: FleetAnswer): readonly string[] {
-  const lines = mailboxes.flatMap(({ account, name, state, held }) => {
+function heldLines({ at, mailboxes }: Pick<FleetAnswer, 'at' | 'mailboxes'>): readonly string[] {
+  return mailboxes.flatMap(({ account, name, state, held }) => {
     const age = held?.since ? roughSpanText(Date.parse(at) - Date.parse(held.since)) : '?';
     const who = held?.name ? `Paused by ${held.name}` : stateText(state, null);
     const below = [held?.text, `Ends with: ${held?.ends}`].map((line) => `${' '.repeat(10)}${line}`);
     return [`${age.padEnd(8)}  ${account}/${name}: ${who}`, ...below].map(visibleText);
   });
-  return lines.length > 0 ? lines : ['No warm-up is paused, in recovery by Warmwarden, or held.'];
 }
 
 /** Reasons why mailboxes are not guarded, and channels that take no messages. */
@@ -134,7 +145,7 @@ function alertLines({ alert_groups: groups, alerts_firing: firing, time_zone: zo
   return [
     ...lines,
     ...(more > 0 ? [`... and ${counted(more, 'more alert')}`] : []),
-    '`alerts list --details` shows what to do about each alert',
+    `\`${commandName} alerts list --details\` shows what to do about each alert`,
   ];
 }
 

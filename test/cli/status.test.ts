@@ -83,6 +83,17 @@ test('1 says that an account cannot be read or written, that it lacks a mailbox,
   expect(codes).toEqual([0, 1, 1, 1, 1, 1, 1, 1]);
 });
 
+test('says how many mailboxes it guards, and how old the oldest statistics are', async () => {
+  const { stdout } = await status();
+  expect(stdout).toMatch(
+    new RegExp(`^Guarding (\\d+ of )?${mailboxes} mailboxes( now)?\\. Oldest stats: .*\\d+ (s|min|h|days)\\.$`, 'm'),
+  );
+});
+
+test('hints name the program', async () => {
+  expect((await status()).stdout).toContain('`warmwarden alerts list --details`');
+});
+
 test('no name is cut; many alerts of one rule are one line, and one entry of the JSON', async () => {
   const { stdout } = await status('--all');
   expect(stdout).toContain(longName);
@@ -202,7 +213,7 @@ test('a demo whose port is in use says so, when the port was asked for', async (
   expect([demo.code, demo.stderr]).toEqual([1, expect.stringContaining(`${server.port} is in use`)]);
 });
 
-describe('--held', () => {
+describe('--held and --paused', () => {
   const ago = (days: number) => fleetNow - days * 24 * hourMs;
   const judged = (changes: Partial<Verdict>) => ({ at: fleetNow, answer: verdictOf(changes) });
   const paused = judged({ reason: 'already_paused', run: 'paused' });
@@ -230,9 +241,21 @@ describe('--held', () => {
   const resume = (id: string) =>
     `          Ends with: \`warmwarden resume acme/${id}@acme.example\`, or a person in the warm-up service.`;
 
-  test('lists every pause, recovery and held action, the oldest first: who, why, and what ends it', async () => {
+  test('--held lists only what waits for a decision, --paused only what was done', async () => {
     await using server = await serve(heldFleet(), { entries: { entriesOf } });
-    const { stdout } = await commandLine(['status', '--held', '--url', server.url]);
+    const namesIn = async (...asked: readonly string[]) => {
+      const { stdout } = await commandLine(['status', ...asked, '--url', server.url]);
+      return [...stdout.matchAll(/^\S.*acme\/(\w+)@/gm)].map(([, name]) => name);
+    };
+    expect(await namesIn('--held')).toEqual(['held']);
+    expect(await namesIn('--paused')).toEqual(['late', 'out', 'ann', 'sales', 'hello']);
+    const { stdout } = await commandLine(['status', '--paused', '--json', '--url', server.url]);
+    expect(JSON.parse(stdout)).toMatchObject({ total: 5, mailboxes: { length: 5 } });
+  });
+
+  test('both list every pause, recovery and held action, the oldest first: who, why, and what ends it', async () => {
+    await using server = await serve(heldFleet(), { entries: { entriesOf } });
+    const { stdout } = await commandLine(['status', '--held', '--paused', '--url', server.url]);
     expect(stdout.split('\n').filter((line) => !line.startsWith('          ') || line.includes('Ends'))).toEqual([
       '9 days    acme/late@acme.example: Paused by ann',
       resume('late'),
@@ -282,7 +305,7 @@ describe('--held', () => {
 
   test('narrows by account and tag, refuses an unknown one, and says that nothing is held', async () => {
     await using server = await serve(heldFleet(), { entries: { entriesOf } });
-    const ask = (...more: readonly string[]) => commandLine(['status', '--held', '--url', server.url, ...more]);
+    const ask = (...more: readonly string[]) => commandLine(['status', '--paused', '--url', server.url, ...more]);
     const { total, mailboxes: held } = JSON.parse((await ask('--tag', 'client=*', '--json')).stdout);
     expect([total, held[0].held]).toMatchObject([
       1,

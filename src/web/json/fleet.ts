@@ -10,6 +10,7 @@ import { type WritesOff, writesOnCommand } from '../../core/write-scope.ts';
 import {
   countsNow,
   fleetFilters,
+  guardingText,
   heldKey,
   holdFacts,
   makeRow,
@@ -156,6 +157,7 @@ export const fleetAnswer = z.strictObject({
   time_zone: timeZone,
   headline: text,
   advice: text,
+  guarding: text.describe('How many mailboxes are guarded, and the age of the oldest statistics, in sentences.'),
   tone: z.enum(tones),
   states: stateCounts,
   incidents: openIncidents,
@@ -206,6 +208,7 @@ export const mailboxesRoute = fleetRoute({
       timeZone: zone,
       headline: headline.sentence,
       advice: headline.advice,
+      guarding: guardingText(picture),
       tone: headline.tone,
       states: countsNow(picture),
       incidents: openIncidentFacts(fleet.incidents(), zone),

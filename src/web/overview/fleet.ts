@@ -20,7 +20,7 @@ import { accountBadges, notGuardedBy, type Trouble } from '../../core/not-guarde
 import { type Policy, type Ppm, ratePpm } from '../../core/policy.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
-import { visibleText } from '../../core/wording/phrases.ts';
+import { counted, countedOf, roughSpanText, visibleText } from '../../core/wording/phrases.ts';
 import { factsOf, type HeldRow, holdOf, isHeld, uncountedBy } from '../../core/wording/states.ts';
 import { enforcementOff, writesAreOff } from '../../core/write-scope.ts';
 import { compareKeys, type Key, means, oneOf, pageNumbered, type Query, upTo, whole } from '../query.ts';
@@ -345,4 +345,21 @@ export function pictureOf(parts: PictureParts) {
     zone: timeZone(),
   };
   return { ...facts, ranked, headline: headlineOf(facts) };
+}
+
+/** `Guarding 12 mailboxes`, `Guarding 10 of 12 mailboxes now` or `Watching 12 mailboxes, changing none`. */
+export function guardedText({ ranked, guarded, troubles, writesOff, notEnforced }: Picture): string {
+  const all = ranked.length;
+  // Every mailbox is watched if only writes or enforcement are missing.
+  const isStopped = writesOff.length > 0 || notEnforced > 0;
+  if (guarded === 0 && troubles.length === 0 && isStopped)
+    return `Watching ${counted(all, 'mailbox', 'mailboxes')}, changing none`;
+  return `Guarding ${countedOf(guarded, all, 'mailbox', 'mailboxes')}${guarded === all ? '' : ' now'}`;
+}
+
+export function guardingText(picture: Picture): string {
+  const { ranked, oldestStatsAt, now } = picture;
+  if (ranked.length === 0) return 'No mailbox is known yet.';
+  const age = oldestStatsAt === null ? 'never read' : roughSpanText(now - oldestStatsAt);
+  return `${guardedText(picture)}. Oldest stats: ${age}.`;
 }

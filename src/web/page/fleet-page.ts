@@ -5,11 +5,12 @@ import { type GuardState, guardStates, stateTable, urgentStates } from '../../co
 import { accountBadges } from '../../core/not-guarded.ts';
 import { mailboxPath } from '../../core/page-links.ts';
 import type { EpochMs } from '../../core/time.ts';
-import { counted, countedOf, numberText, percentText } from '../../core/wording/phrases.ts';
+import { counted, numberText, percentText } from '../../core/wording/phrases.ts';
 import { factsOf, pausedBy } from '../../core/wording/states.ts';
 import { scopeText } from '../../core/write-scope.ts';
 import { groupParameters } from '../json/fleet.ts';
 import {
+  guardedText,
   holdFacts,
   type MailboxRow,
   type Picture,
@@ -72,7 +73,7 @@ export const fleetPlace = place('/', pageParameters, async (parts, selection) =>
 <h1>${text(headline.sentence)}</h1>
 <p class="advice">${prose(headline.advice)}</p>
 ${stopEnds(parts, now)}
-<p class="muted">${since(parts, picture)}</p>
+<p class="muted">${since(picture)}</p>
 </section>
 <div class="columns">
 <div>
@@ -101,21 +102,14 @@ function stopEnds({ fleet }: RouteParts, now: EpochMs): Markup | '' {
   return html`<p class="line">${stops.map(({ scope }) => doLink(writesOnPath(scope), stops.length === 1 ? endStop : `${endStop}: ${text(scopeText(scope))}`))}</p>`;
 }
 
-function since({ fleet }: RouteParts, picture: Picture): Markup {
-  const { accounts, troubles, guarded, firstSeenAt, oldestStatsAt, unread, now } = picture;
+function since(picture: Picture): Markup {
+  const { ranked, accounts, troubles, guarded, firstSeenAt, oldestStatsAt, unread, now } = picture;
   if (firstSeenAt === null) return html`No mailbox is known yet.`;
-  const all = fleet.mailboxCount();
   const empty = troubles.filter(({ cause }) => cause === 'no mailbox').length;
   const date = new Date(firstSeenAt).toISOString();
   const began = html` on ${counted(accounts.length - empty, 'account')} since <time datetime="${date}" title="${date}" data-show="day">${date.slice(0, 10)}</time>`;
   const never = unread === 0 ? '' : `; those of ${counted(unread, 'mailbox', 'mailboxes')} were never read`;
-  // Every mailbox is watched if only writes or enforcement are missing.
-  const isStopped = picture.writesOff.length > 0 || picture.notEnforced > 0;
-  const isWatched = guarded === 0 && troubles.length === 0 && isStopped;
-  const what = isWatched
-    ? html`Watching ${counted(all, 'mailbox', 'mailboxes')}, changing none`
-    : html`Guarding ${countedOf(guarded, all, 'mailbox', 'mailboxes')}${guarded === all ? began : ' now'}`;
-  return html`${what}. Oldest stats: ${ago(oldestStatsAt, now)}${never}.`;
+  return html`${guardedText(picture)}${guarded === ranked.length && began}. Oldest stats: ${ago(oldestStatsAt, now)}${never}.`;
 }
 
 const shownAtOnce = 6;
