@@ -63,15 +63,12 @@ test('without a terminal nothing is sent, and a sentence says what to add', asyn
   expect(stderr).toMatch(/^Nothing was done: there is no terminal to ask .* add --yes to do it, or --dry-run/);
 });
 
-test('with --yes it is done at once', async () => {
-  expect(await run(['--yes'])).toEqual({ code: 0, stdout: 'Done.\n', stderr: '' });
-  expect(asked).toEqual([{ name: 'breaker-apply', dryRun: false, plan: null }]);
-});
-
-test('with --dry-run it is only shown', async () => {
-  const { code, stdout } = await run(['--dry-run']);
-  expect([code, stdout]).toEqual([0, 'The effect.\nThis was a dry run: nothing was done.\n']);
-  expect(asked).toEqual([{ name: 'breaker-apply', dryRun: true, plan: null }]);
+test.each([
+  ['--yes', 'done at once', 'Done.\n', false],
+  ['--dry-run', 'only shown', 'The effect.\nThis was a dry run: nothing was done.\n', true],
+])('with %s it is %s', async (option, _what, stdout, dryRun) => {
+  expect(await run([option])).toEqual({ code: 0, stdout, stderr: '' });
+  expect(asked).toEqual([{ name: 'breaker-apply', dryRun, plan: null }]);
 });
 
 test.each(changes)(
@@ -109,27 +106,23 @@ test('a plain reload loads the file that was written for it, without a question'
 test.each([
   ['done', 0],
   ['no_change', 0],
-] as const)('the outcome %s ends with exit code %i, also in JSON', async (result, code) => {
-  outcomes = [{ result, messages: ['Why.'] }];
-  const said = await commandLine(['pause', 'a@b.example', '--config', config, '--yes', '--json']);
-  expect([said.code, JSON.parse(said.stdout)]).toEqual([code, { result, messages: ['Why.'] }]);
-});
-
-test.each([
   ['failed', 1],
   ['changed', 1],
   ['invalid', 2],
-] as const)('the outcome %s is an error with exit code %i, also in JSON', async (result, code) => {
-  outcomes = [
-    { result, messages: ['Why.', 'And how.'] },
-    { result, messages: ['Why.', 'And how.'] },
-  ];
-  const command = ['pause', 'a@b.example', '--config', config, '--yes'];
-  expect(await commandLine(command)).toEqual({ code, stdout: '', stderr: 'Why.\nAnd how.\n' });
-  const said = await commandLine([...command, '--json']);
-  expect([said.code, said.stderr]).toEqual([code, '']);
-  expect(JSON.parse(said.stdout)).toEqual({ error: { code: result, message: 'Why.\nAnd how.' } });
-});
+] as const)(
+  'the outcome %s ends with exit code %i, also in JSON; it is an error unless that is 0',
+  async (result, code) => {
+    const outcome = { result, messages: ['Why.', 'And how.'] };
+    outcomes = [outcome, outcome];
+    const command = ['pause', 'a@b.example', '--config', config, '--yes'];
+    const said = 'Why.\nAnd how.';
+    const [stdout, stderr] = code === 0 ? [`${said}\n`, ''] : ['', `${said}\n`];
+    expect(await commandLine(command)).toEqual({ code, stdout, stderr });
+    const inJson = await commandLine([...command, '--json']);
+    const answer = code === 0 ? outcome : { error: { code: result, message: said } };
+    expect([inJson.code, inJson.stderr, JSON.parse(inJson.stdout)]).toEqual([code, '', answer]);
+  },
+);
 
 test('without a terminal and without a daemon, the first words are that nothing is guarded', async () => {
   const folder = newFolder();

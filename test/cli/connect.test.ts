@@ -71,7 +71,10 @@ async function begin() {
     writeFileSync('m.yaml', names.map((name) => `- {email: ${name}@x.example, ${hosts}, ${references}}\n`).join(''));
   const connect = (...more: readonly string[]) =>
     commandLine(['connect', 'm.yaml', '--config', 'config.yaml', '--yes', ...more]);
-  return { ...api, write, connect };
+  /** In a process of its own. */
+  const connecting = (file: string) =>
+    new Running(['connect', resolve(file), '--config', resolve('config.yaml'), '--yes'], passwords);
+  return { ...api, write, connect, connecting };
 }
 
 const outcomesIn = (stdout: string) =>
@@ -128,10 +131,9 @@ test('each mailbox is connected once; what failed is kept with references, and t
 }, 120_000);
 
 test('a run that was killed with a request on its way connects nothing twice, and a dry run leaves its lock', async () => {
-  const { write, connect, posts } = await begin();
+  const { write, connect, connecting, posts } = await begin();
   write('one', 'hang', 'two');
-  const config = `${process.cwd()}/config.yaml`;
-  const running = new Running(['connect', `${process.cwd()}/m.yaml`, '--config', config, '--yes'], passwords);
+  const running = connecting('m.yaml');
   while (posts.length < 2) await sleep(50);
   for (const more of [[], ['--dry-run']])
     expect((await connect(...more)).stderr).toMatch(/Process \d+ connects the mailboxes of m\.yaml already/);
@@ -151,40 +153,28 @@ test('a run that was killed with a request on its way connects nothing twice, an
   expect([posted(posts), existsSync(lock)]).toEqual([['one', 'hang', 'two'], false]);
 }, 120_000);
 
-test('of two copies of a file that run at once, one connects a mailbox and the other finds it', async () => {
-  const { write, connect, posts } = await begin();
-  write('slow', 'two');
+test.each([
+  ['waits for what the first is connecting, and finds it', ['slow'], /^slow connected_before$/],
+  ['takes turns with it, and neither connects what the other has', ['slow', 'two'], /^two connected(_before)?$/],
+])('of two files that run at once, the second %s', { timeout: 120_000 }, async (_what, names, outcomes) => {
+  const { write, connect, connecting, posts } = await begin();
+  write(...names);
   mkdirSync('data');
-  renameSync('m.yaml', 'copy.yaml');
-  const config = `${process.cwd()}/config.yaml`;
-  const running = new Running(['connect', `${process.cwd()}/copy.yaml`, '--config', config, '--yes'], passwords);
+  renameSync('m.yaml', 'first.yaml');
+  const running = connecting('first.yaml');
   while (posts.length < 1) await sleep(20);
-  write('two');
-  expect((await connect()).code).toBe(0);
+  write(...names.slice(-1));
+  expect(outcomesIn((await connect('--json')).stdout)).toMatch(outcomes);
   await running.ended;
-  expect(posted(posts)).toEqual(['slow', 'two']);
-}, 120_000);
-
-test('of two copies of a file whose mailbox is being connected, the second waits and finds it', async () => {
-  const { write, connect, posts } = await begin();
-  write('slow');
-  mkdirSync('data');
-  writeFileSync('copy.yaml', readFileSync('m.yaml'));
-  const config = `${process.cwd()}/config.yaml`;
-  const running = new Running(['connect', `${process.cwd()}/copy.yaml`, '--config', config, '--yes'], passwords);
-  while (posts.length < 1) await sleep(20);
-  expect(outcomesIn((await connect('--json')).stdout)).toBe('slow connected_before');
-  await running.ended;
-  expect(posted(posts)).toEqual(['slow']);
-}, 120_000);
+  expect(posted(posts)).toEqual(names);
+});
 
 test('of two runs that wait for the last request of a killed one, one goes on', async () => {
-  const { write, connect, posts } = await begin();
+  const { write, connect, connecting, posts } = await begin();
   write('one', 'two');
   writeFileSync('.m.yaml.connecting', '999999999');
   utimesSync('.m.yaml.connecting', new Date(), new Date(Date.now() - 56_000));
-  const config = `${process.cwd()}/config.yaml`;
-  const running = new Running(['connect', `${process.cwd()}/m.yaml`, '--config', config, '--yes'], passwords);
+  const running = connecting('m.yaml');
   while (readFileSync('.m.yaml.connecting', 'utf8') !== String(running.child.pid)) await sleep(20);
   const { stderr } = await connect();
   expect(stderr).toMatch(/Process \d+ connects the mailboxes of m\.yaml already/);
@@ -192,18 +182,14 @@ test('of two runs that wait for the last request of a killed one, one goes on', 
   expect(posted(posts)).toEqual(['one', 'two']);
 }, 120_000);
 
-test('a refused key stops the account, and the rest can be tried again', async () => {
+test.each([
+  ['a refused key stops the account, and the rest can be tried again', ['key', 'one'], 'key not_tried, one not_tried'],
+  ['after a 429 that leaves the list unread, nothing is sent again', ['mute'], 'mute unknown'],
+])('%s', async (_what, names, outcomes) => {
   const { write, connect, posts } = await begin();
-  write('key', 'one');
+  write(...names);
   const { code, stdout } = await connect('--json');
-  expect([code, outcomesIn(stdout), posts.length]).toEqual([1, 'key not_tried, one not_tried', 1]);
-});
-
-test('after a 429 that leaves the list unread, nothing is sent again', async () => {
-  const { write, connect, posts } = await begin();
-  write('mute');
-  const { code, stdout } = await connect('--json');
-  expect([code, outcomesIn(stdout), posts.length]).toEqual([1, 'mute unknown', 1]);
+  expect([code, outcomesIn(stdout), posts.length]).toEqual([1, outcomes, 1]);
 });
 
 test('without a daemon the write stop in the store counts', async () => {

@@ -21,18 +21,15 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one[Symbol.asyncDispose]();
 });
 
-async function stage(change: object = {}) {
+async function stage() {
   const other = await OtherApi.start();
-  const pager = await startReceiver();
-  pager.answer = status(202, {}, '{"status":"success"}');
-  open.push(other, pager);
+  open.push(other);
   const [box] = [other.add('mail@toggling.example')];
   const daemon = await startMovedDaemon({
     scenario: stormOf(amelia),
     poll,
     account: { base_url: other.url, api_key: other.addKey() },
     expectErrors: ['The API'],
-    ...change,
   });
   open.push(daemon);
   other.now = daemon.clock.now;
@@ -56,9 +53,7 @@ async function stage(change: object = {}) {
     });
   const firing = () =>
     [...daemon.fleet().alerts()].filter((alert) => alert.status === 'firing').map(({ facts }) => facts.title);
-  const events = () =>
-    pager.received.map(({ body }) => JSON.parse(body) as { event_action: string; dedup_key: string });
-  return { daemon, box, breaks, toggles, messages, firing, pager, events };
+  return { daemon, box, breaks, toggles, messages, firing };
 }
 
 test('forty minutes of toggling are a few messages, and one end after half an hour of calm', async () => {

@@ -210,6 +210,11 @@ describe('what a service answers', () => {
       /Nothing was started.*slow down/,
     ],
     [
+      'a refusal of its arguments',
+      { trigger: () => ({ status: 400, body: { error: 'bad_parameters', message: 'The parameter x is missing.' } }) },
+      /^Nothing was started\. The parameter x is missing\.$/,
+    ],
+    [
       'a failed run',
       { run: () => run({ status: 'failed', error: { message: 'no such table' } }) },
       /"status":"failed".*"error":"no such table"/,
@@ -276,13 +281,6 @@ test.each([
   const { structuredContent } = await rpc.call('pause-domain', {});
   expect(structuredContent).toMatchObject({ status: 'succeeded', apply: false, note });
   expect((await rpc.call('get_run', { run_id: 'run-1' })).structuredContent).toMatchObject({ apply: false, note });
-});
-
-it('wrong arguments are answered with what is wrong with them, and nothing before it', async ({ host, rpc }) => {
-  const message = 'The parameter domain is missing.';
-  host.trigger = () => ({ status: 400, body: { error: 'bad_parameters', message } });
-  const { isError, content } = await rpc.call('at-risk');
-  expect([isError, content[0]?.text]).toEqual([true, `Nothing was started. ${message}`]);
 });
 
 describe('cancel_run', () => {
