@@ -117,35 +117,18 @@ async function storeOf(places: Extract<Places, { ok: true }>): Promise<StoreLine
   }
 }
 
-const permission = reporter('permissions');
-const everybodyReads = 0o004;
-const everybodyWrites = 0o002;
-
-/** Finds out which files of the configuration every user can read or change. */
+/** Finds out which files of the configuration every user can change, or read although secrets are written there. */
 function examineFiles(file: string, loaded: ValidConfig): readonly Examined[] {
-  const ofSecrets = [...loaded.secretFiles.keys()];
-  const configs = [file, ...loaded.included];
-  const written = loaded.settings().filter(({ secret }) => isReadersGain(secret));
+  const permission = reporter('permissions');
+  const written = loaded.settings().filter(({ secret }) => secret !== null);
   const holders = written.flatMap(({ from }) => (from.kind === 'file' ? [from.file ?? file] : []));
-  const are = (mode: number) => (one: string) => ((statSync(one, { throwIfNoEntry: false })?.mode ?? 0) & mode) !== 0;
-  const wrong = [
-    ...[...configs, ...ofSecrets]
-      .filter(are(everybodyWrites))
-      .map((one) => permission('problem', `Every user can change ${one}: run \`chmod o-w ${one}\`.`)),
-    ...[...new Set([...holders, ...ofSecrets])]
-      .filter(are(everybodyReads))
-      .map((one) => permission('warning', `Every user can read the secrets in ${one}: run \`chmod o-r ${one}\`.`)),
-  ];
+  const secret = new Set([...holders, ...loaded.secretFiles.keys()]);
+  const wrong = [...new Set([file, ...loaded.included, ...secret])].flatMap((one) => {
+    const ofEverybody = (statSync(one, { throwIfNoEntry: false })?.mode ?? 0) & (secret.has(one) ? 0o6 : 0o2);
+    const said = `Every user can read or change ${one}: run \`chmod o-rw ${one}\`.`;
+    return ofEverybody === 0 ? [] : [permission('warning', said)];
+  });
   return wrong.length > 0 ? wrong : [permission('ok', 'The files of the configuration are protected.')];
-}
-
-/** True if a reader can use this value: not a digest, nor an address without a password and a path. */
-function isReadersGain(secret: string | null): boolean {
-  if (secret === null || /^[0-9a-f]{64}$/i.test(secret)) return false;
-  if (!URL.canParse(secret)) return true;
-  const { protocol, username, password, pathname, search } = new URL(secret);
-  const isDatabase = protocol.startsWith('postgres');
-  return password !== '' || search !== '' || !(isDatabase || (username === '' && pathname.length <= 1));
 }
 
 function notKnown(part: DoctorPart): StoreLines & DoctorFindings {
