@@ -149,6 +149,8 @@ function settingIn(typed: string, before: SettingsBody): SettingsBody {
   return { ...before, [name]: name === 'reply_rate' ? wholeNumber(0, 100)(value) : value };
 }
 
+const heldApi = 'the API, as the message names it; needed only while those of several APIs hold actions';
+
 /** Commands that only have the daemon change something, and the health check of a container. */
 export const operationCommands = {
   pause: () => operatingOn('pause', 'pause', 'pause the warm-up of a mailbox; campaign sending continues'),
@@ -190,12 +192,14 @@ export const operationCommands = {
       .addCommand(
         withChangeOptions(new Command('apply'))
           .description('carry out the held actions where writes are on')
-          .action((options: ChangeOptions) => operate(options, 'breaker-apply', {})),
+          .argument('[api]', heldApi)
+          .action((api: string | undefined, options: ChangeOptions) => operate(options, 'breaker-apply', { api })),
       )
       .addCommand(
         withChangeOptions(new Command('discard'))
           .description('drop the held actions: the data is wrong; on these mailboxes only bounces from now on count')
-          .action((options: ChangeOptions) => operate(options, 'breaker-discard', {})),
+          .argument('[api]', heldApi)
+          .action((api: string | undefined, options: ChangeOptions) => operate(options, 'breaker-discard', { api })),
       ),
   contest: () => {
     const does = 'let Warmwarden act again on a mailbox where others reversed its changes';

@@ -70,5 +70,8 @@ export function resendPath(which: { readonly channel?: string; readonly delivery
   return `/deliveries?${new URLSearchParams({ ...which, do: 'resend' })}`;
 }
 
-export const breakerPath = (end: 'apply' | 'discard') => `/breaker?do=${end}`;
+/** `api`: the API whose held actions the page is about. */
+export function breakerPath(end: 'apply' | 'discard', api: string): string {
+  return `/breaker?${new URLSearchParams({ api, do: end })}`;
+}
 export const undoPath = '/activity?since=1h&do=undo';

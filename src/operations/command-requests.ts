@@ -71,17 +71,22 @@ export function unknownSetting(name: string): string {
   return `unknown setting${near}; known here: ${settingNames.join(', ')}. The commands mode and limit set the mode and the daily limit`;
 }
 
+const api = text
+  .nullable()
+  .default(null)
+  .describe('The host of the API, or its base_url. Needed only while those of several APIs hold actions.');
 const mailbox = text.describe('An address, an id or ACCOUNT/ADDRESS.');
 
 /** Body of each operation, with its title and what it does. Refuses an unknown key: a mistyped `dry_run` must not act. */
 export const operationShapes = {
-  'breaker-apply': z.strictObject(confirmed).meta({
+  'breaker-apply': z.strictObject({ ...confirmed, api }).meta({
     title: 'Carry out held actions',
-    description: 'Carries out the actions that the circuit breakers hold, where writes are on.',
+    description: 'Carries out the actions that the circuit breaker of an API holds, where writes are on.',
   }),
-  'breaker-discard': z.strictObject(confirmed).meta({
+  'breaker-discard': z.strictObject({ ...confirmed, api }).meta({
     title: 'Drop held actions',
-    description: 'Drops the actions that the circuit breakers hold. On these mailboxes only bounces from now on count.',
+    description:
+      'Drops the actions that the circuit breaker of an API holds. On these mailboxes only bounces from now on count.',
   }),
   'contest-end': z.strictObject({ ...confirmed, mailbox }).meta({
     title: 'Let Warmwarden act again',

@@ -2,10 +2,10 @@
 // contested mailbox.
 
 import { contestOver, endContest, endHolds, type HoldsEnd } from '../account/record/breakers.ts';
-import { type BreakerEntry, heldEntries } from '../core/guard/breaker.ts';
+import { apiHost, type BreakerEntry, heldEntries } from '../core/guard/breaker.ts';
 import { accountOfKey, idOfKey, type MailboxState, mailboxKey, namedMailbox } from '../core/mailbox.ts';
-import { type CommandOutcome, invalid, noChange } from '../core/operator-command.ts';
-import { counted, firstText } from '../core/wording/phrases.ts';
+import { type CommandOutcome, failed, invalid, noChange } from '../core/operator-command.ts';
+import { counted, firstText, listText } from '../core/wording/phrases.ts';
 import { type WritesOff, writesAreOff } from '../core/write-scope.ts';
 import type { World } from '../world/world.ts';
 import type { CommandRooms } from './audit.ts';
@@ -15,8 +15,11 @@ interface HoldRooms extends CommandRooms {
   readonly judgeAgain: (mailboxes: Iterable<MailboxState>) => Promise<void>;
 }
 
-/** Keys of the mailboxes that an open breaker holds, by API. */
-type Held = ReadonlyMap<string, readonly string[]>;
+/** An open breaker, and the keys of the mailboxes that it holds. */
+interface Held {
+  readonly api: string;
+  readonly keys: readonly string[];
+}
 
 export function holdCommands(rooms: HoldRooms): Pick<Commands, `breaker-${HoldsEnd}` | 'contest-end'> {
   return {
@@ -29,13 +32,17 @@ export function holdCommands(rooms: HoldRooms): Pick<Commands, `breaker-${HoldsE
 function breakerCommand(end: HoldsEnd, rooms: HoldRooms): Command<`breaker-${HoldsEnd}`> {
   const { fleet } = rooms;
   return (request) => {
-    const open = [...fleet.breakers()].filter(([, state]) => state.openSince !== null);
-    const held: Held = new Map(open.map(([api, state]) => [api, keysOf(heldEntries(state))]));
-    if (held.size === 0) return noChange(`Nothing to ${end}: the circuit breaker is not holding any action.`);
-    const mailboxes = mailboxesOf(fleet, new Set([...held.values()].flat()));
+    const open = [...fleet.breakers()].filter(([, state]) => state.openSince !== null).map(([api]) => api);
+    if (open.length === 0) return noChange(`Nothing to ${end}: the circuit breaker is not holding any action.`);
+    const asked = open.filter((api) => request.api === null || request.api === api || request.api === apiHost(api));
+    const [api, ...others] = asked;
+    // An operator who was shown the mailboxes of one API must not act on those of another.
+    if (api === undefined || others.length > 0) return invalid(whichApi(end, open, rooms));
+    const held = { api, keys: keysOf(heldEntries(fleet.breaker(api))) };
+    const mailboxes = mailboxesOf(fleet, new Set(held.keys));
     return {
       plan: end === 'apply' ? applyPlan(rooms, held) : discardPlan(rooms, held),
-      command: `breaker ${end}`,
+      command: `breaker ${end} ${apiHost(api)}`,
       mailboxes: mailboxes.map(({ account, id, email }) => ({ account, id, email })),
       carryOut: () => endAll(rooms, { end, held, isAgreed: request.plan !== null }),
     };
@@ -75,27 +82,32 @@ function contestCommand(rooms: HoldRooms): Command<'contest-end'> {
   };
 }
 
-/** Ends the holds of open breakers, API by API. */
+/** `open`: every API whose breaker holds actions. */
+function whichApi(end: HoldsEnd, open: readonly string[], { fleet, world }: HoldView): string {
+  const isUnique = (api: string) => open.every((other) => other === api || apiHost(other) !== apiHost(api));
+  const commands = open.map((api) => {
+    const held = counted(heldEntries(fleet.breaker(api)).length, 'mailbox', 'mailboxes');
+    return `\`${world.command} breaker ${end} ${isUnique(api) ? apiHost(api) : api}\` (${held})`;
+  });
+  return `Nothing was done: name the API that holds the actions. ${listText(commands)}.`;
+}
+
+/** Ends the holds of an open breaker. */
 async function endAll(
   rooms: HoldRooms,
   { end, held, isAgreed }: { readonly end: HoldsEnd; readonly held: Held; readonly isAgreed: boolean },
 ): Promise<CommandOutcome> {
   const { fleet, rules, judgeAgain } = rooms;
-  const ended = new Set<string>();
-  const changed: string[] = [];
-  for (const [api, holds] of held) {
-    // The breaker holds nothing afterwards, so the window does not matter.
-    const settings = { api, rules: rules(), windowMs: 0 };
-    // This is about the agreed mailboxes only, and none that the breaker has held since.
-    const keys = await endHolds(rooms, settings, { end, agreed: isAgreed ? holds : null });
-    if (keys) for (const key of keys) ended.add(key);
-    else
-      changed.push(`Nothing was done: the circuit breaker of ${api} now holds other actions. Run the command again.`);
-  }
-  await judgeAgain(mailboxesOf(fleet, ended));
-  const texts = end === 'apply' ? appliedTexts(rooms, [...ended]) : discardedTexts(ended.size, rooms.world);
-  const done = ended.size > 0 || changed.length === 0 ? texts : [];
-  return { result: changed.length > 0 ? 'failed' : 'done', messages: [...done, ...changed] };
+  const { api } = held;
+  // The breaker holds nothing afterwards, so the window does not matter.
+  const settings = { api, rules: rules(), windowMs: 0 };
+  // This is about the agreed mailboxes only, and none that the breaker has held since.
+  const ended = await endHolds(rooms, settings, { end, agreed: isAgreed ? held.keys : null });
+  if (!ended)
+    return failed(`Nothing was done: the circuit breaker of ${api} now holds other actions. Run the command again.`);
+  await judgeAgain(mailboxesOf(fleet, new Set(ended)));
+  const messages = end === 'apply' ? appliedTexts(rooms, ended) : discardedTexts(ended.length, rooms.world);
+  return { result: 'done', messages };
 }
 
 /** Mailboxes with these keys that still exist. */
@@ -110,16 +122,16 @@ type HoldView = Pick<CommandRooms, 'fleet' | 'world'>;
 /** Number of mailboxes that a plan names for each action, and of write stops that a sentence names. */
 const [heldNamed, stopsNamed] = [10, 3];
 
-export function applyPlan({ fleet, world }: HoldView, held: Held): Plan {
-  const entries = [...held.keys()].flatMap((api) => heldEntries(fleet.breaker(api)));
+export function applyPlan({ fleet, world }: HoldView, { api, keys }: Held): Plan {
+  const entries = heldEntries(fleet.breaker(api));
   const stops = stopsOver({ fleet, world }, keysOf(entries));
   const acting = entries.filter((_, index) => stops[index] === null);
   const count = counted(entries.length, 'mailbox', 'mailboxes');
   const stopped = entries.length - acting.length;
   const what =
     stopped === 0
-      ? `Warmwarden will immediately act on ${count} that the circuit breaker is holding.`
-      : `The circuit breaker will stop holding the actions on ${count}: ${emailsOf(entries)}.`;
+      ? `Warmwarden will immediately act on ${count} that the circuit breaker of ${apiHost(api)} is holding.`
+      : `The circuit breaker of ${apiHost(api)} will stop holding the actions on ${count}: ${emailsOf(entries)}.`;
   const wanted = Map.groupBy(acting, ({ key, account }) => {
     const action = fleet.mailbox(account, idOfKey(key))?.verdict?.answer.wanted;
     return action === 'pause' || action === 'recovery' ? action : 'judged';
@@ -139,7 +151,7 @@ export function applyPlan({ fleet, world }: HoldView, held: Held): Plan {
       ...stopTexts(stops, world),
     ],
     about: [
-      [...held].map(([api, theirs]) => [api, theirs.toSorted()]),
+      [api, keys.toSorted()],
       stopped,
       [...wanted].map(([action, those]) => [action, keysOf(those).toSorted()]).sort(),
     ],
@@ -147,14 +159,14 @@ export function applyPlan({ fleet, world }: HoldView, held: Held): Plan {
   };
 }
 
-function discardPlan({ fleet }: HoldView, held: Held): Plan {
-  const entries = [...held.keys()].flatMap((api) => heldEntries(fleet.breaker(api)));
+function discardPlan({ fleet }: HoldView, { api, keys }: Held): Plan {
+  const entries = heldEntries(fleet.breaker(api));
   return {
     effect: [
-      `Warmwarden will not carry out the held actions on ${counted(entries.length, 'mailbox', 'mailboxes')}: ${emailsOf(entries)}.`,
+      `Warmwarden will not carry out the actions that the circuit breaker of ${apiHost(api)} holds on ${counted(entries.length, 'mailbox', 'mailboxes')}: ${emailsOf(entries)}.`,
       'The bounces that it has read there no longer count: it acts there again only on bounces from now on.',
     ],
-    about: ['discard', [...held].map(([api, theirs]) => [api, theirs.toSorted()])],
+    about: ['discard', api, keys.toSorted()],
     counts: { mailboxes: entries.length },
   };
 }

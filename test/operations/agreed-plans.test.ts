@@ -89,7 +89,7 @@ function stage(stops: readonly WriteScope[], held = keys, wanted: Readonly<Recor
   }));
   known.putBreaker(api, { ...closedBreaker, openSince: start, entries });
   for (const scope of stops) known.putWritesOff({ scope, since: start, until: null, by: 'bob', reason: 'a look' });
-  const plan = applyPlan({ fleet: known, world: stillWorld() }, new Map([[api, held]]));
+  const plan = applyPlan({ fleet: known, world: stillWorld() }, { api, keys: held });
   return {
     plan,
     effect: plan.effect.join(' '),
@@ -97,11 +97,39 @@ function stage(stops: readonly WriteScope[], held = keys, wanted: Readonly<Recor
   };
 }
 
+test('of several APIs that hold actions the command names one, and acts on the mailboxes of that one alone', async () => {
+  const { rooms, fleet: known } = await openRooms();
+  const apis = ['https://one.example/v1', 'https://two.example', 'https://two.example/b'];
+  apis.forEach((held, number) => {
+    const key = `acme/h${number}`;
+    const about = { key, account: 'acme', email: `h${number}@x.example`, domain: 'x.example', at: start, held: true };
+    const entry = { ...about, firstSight: false, statsAt: start, weight: 1 };
+    known.putBreaker(held, { ...closedBreaker, openSince: start, entries: [entry] });
+  });
+  const operate = operateOn(rooms);
+  const isOpen = () => apis.map((held) => known.breaker(held).openSince !== null);
+  for (const asked of [{}, { api: 'two.example' }, { api: 'three.example' }]) {
+    const { result, messages } = await operate('breaker-discard', { ...who, ...asked });
+    expect(result).toBe('invalid');
+    expect(
+      [...messages.join().matchAll(/breaker discard (\S+)` \((\d)/g)].map(([, name, count]) => [name, count]),
+    ).toEqual(['one.example', 'https://two.example', 'https://two.example/b'].map((name) => [name, '1']));
+  }
+  expect(isOpen()).toEqual([true, true, true]);
+  const planned = await operate('breaker-discard', { ...who, api: 'one.example', dry_run: true });
+  expect([planned.counts, planned.messages.join().match(/h\d@/g)]).toEqual([{ mailboxes: 1 }, ['h0@']]);
+  const discard = async (name: string) => (await operate('breaker-discard', { ...who, api: name })).result;
+  expect([await discard('one.example'), isOpen()]).toEqual(['done', [false, true, true]]);
+  expect([await discard('https://two.example/b'), isOpen()]).toEqual(['done', [false, true, false]]);
+  // The only one that is left needs no name.
+  expect([(await operate('breaker-discard', who)).result, isOpen()]).toEqual(['done', [false, false, false]]);
+});
+
 test('the preview says which mailboxes are paused and which are switched, and another action is another plan', () => {
   const { effect, plan } = stage([], keys, { 'beta/m3': 'pause', 'acme/m2': 'hold' });
   expect(effect).toBe(
     [
-      'Warmwarden will immediately act on 3 mailboxes that the circuit breaker is holding.',
+      'Warmwarden will immediately act on 3 mailboxes that the circuit breaker of api.example is holding.',
       'Warmwarden will pause the warm-up of 1 mailbox, until a person resumes it: m3@x.example.',
       'Warmwarden will switch 1 mailbox to recovery mode: m1@x.example.',
       'Warmwarden will first judge 1 mailbox on fresh data: m2@x.example.',

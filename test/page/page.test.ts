@@ -1,12 +1,15 @@
 // What a person reads: the sentence at the top, the order, the filter, and that no name becomes markup.
+
 import { describe, expect, test } from 'vitest';
 import { noAccount } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { noTags, type Tags } from '../../src/core/mailbox.ts';
+import { breakerPath } from '../../src/core/page-links.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import { everything } from '../../src/core/write-scope.ts';
+import { preparedAt } from '../../src/web/commands/prepared.ts';
 import {
   account,
   action,
@@ -323,6 +326,17 @@ it('of held mailboxes it names the critical alert, which says what to do, and of
   expect(await read(fleet)).toContain('<a class="do" href="/writes?account=beta&amp;do=off">Writes off: beta</a>');
 });
 
+test('the buttons of held mailboxes are about one API', () => {
+  for (const end of ['apply', 'discard'] as const) {
+    const { pathname: path, searchParams: asked } = new URL(breakerPath(end, 'https://api.example/v1'), 'http://page');
+    const prepared = preparedAt({ path, asked, mailbox: () => undefined });
+    expect(prepared).toMatchObject({
+      operation: `breaker-${end}`,
+      requests: [{ body: { api: 'https://api.example/v1' } }],
+    });
+  }
+});
+
 test('the page of a mailbox that the circuit breaker holds says until when, in the configured zone, and what ends that', async () => {
   const fleet = exampleFleet();
   putVerdict(fleet, 'm1', held);
@@ -332,7 +346,7 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
     'Unless you decide, Warmwarden acts from 10 March 16:04 Europe/Berlin, if fresh data still shows the breach.</p>',
   );
   expect(shown).toContain(
-    '<a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause only this mailbox now</a> <a class="do" href="/breaker?do=apply">Pause all 3 held mailboxes now</a> <a class="do" href="/breaker?do=discard">',
+    '<a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause only this mailbox now</a> <a class="do" href="/breaker?api=&amp;do=apply">Pause all 3 held mailboxes now</a> <a class="do" href="/breaker?api=&amp;do=discard">',
   );
   expect(shown).toContain('id="alert-guard_held');
   // A further bounce breaches when 1 is shown: none is left then.
@@ -340,9 +354,9 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
   const listed = JSON.parse(await read(fleet, '/api/fleet')).mailboxes[0];
   expect([listed.id, listed.alerts]).toEqual(['m1', ['guard_held']]);
   // The summary says what to do, and the alert does not say it again.
-  expect(shown.match(/Unless you decide|breaker apply|breaker\?do=apply/g)).toEqual([
+  expect(shown.match(/Unless you decide|breaker apply|breaker\?api=[^ ]*do=apply/g)).toEqual([
     'Unless you decide',
-    'breaker?do=apply',
+    'breaker?api=&amp;do=apply',
   ]);
   expect(await read(fleet, '/mailboxes/acme/m2')).not.toContain('alert-guard_held');
 });

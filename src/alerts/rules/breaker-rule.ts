@@ -1,6 +1,6 @@
 // guard_held: the breaker holds every action under one base_url. One message lists them.
 import { type Alert, noAccount, type Subject } from '../../core/alert.ts';
-import { type BreakerEntry, type BreakerState, heldEntries } from '../../core/guard/breaker.ts';
+import { apiHost, type BreakerEntry, type BreakerState, heldEntries } from '../../core/guard/breaker.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { countsAndRate } from '../../core/wording/explain.ts';
@@ -46,6 +46,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
   const mailboxes = counted(held.length, 'mailbox', 'mailboxes');
   const inEmergency = emergencies.length === 0 ? '' : `, ${emergencies.length} of them in an emergency`;
   const from = momentText(actsFrom, zone);
+  const end = (what: 'apply' | 'discard') => `\`${command} breaker ${what} ${apiHost(api)}\``;
   return condition(heldSubject(api), {
     active: openSince !== null,
     worse: worseBy(breaker, alert) || doublings(held.length) > doublings(mostBefore),
@@ -58,8 +59,8 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
       atFirstSight
         ? 'Unless you decide, Warmwarden does not act: it had read most of these mailboxes only once or twice.'
         : `Unless you decide, Warmwarden acts from ${from}, if fresh data still shows the breach: on at most a tenth of the fleet per 15 minutes, the worst first.`,
-      `Real bounces: \`${command} breaker apply\` ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
-      `Wrong data: \`${command} breaker discard\`: these bounces no longer count, only new ones.`,
+      `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
+      `Wrong data: ${end('discard')}: these bounces no longer count, only new ones.`,
     ],
     ended: () => [closedTitle(name)],
     numbers: () => ({
@@ -121,7 +122,7 @@ function breachText({ entries, openSince }: BreakerState, { now, zone }: HeldCon
 }
 
 export function apiName(api: string, accounts: readonly string[]): string {
-  const host = URL.canParse(api) ? new URL(api).host : api;
+  const host = apiHost(api);
   if (accounts.length === 0) return host;
   const names = accounts.length > namedAccounts ? firstText(accounts, namedAccounts) : listText(accounts);
   return `${names} (${host})`;

@@ -175,3 +175,8 @@ export function applyHeld(state: BreakerState): BreakerState {
 export function discardHeld(state: BreakerState): BreakerState {
   return closedWhenFree({ ...state, entries: state.entries.filter(({ held }) => !held) });
 }
+
+/** Short name of an API in messages and commands: the host of its base_url. */
+export function apiHost(api: string): string {
+  return URL.canParse(api) ? new URL(api).host : api;
+}

@@ -54,6 +54,8 @@ const matchers = [
   field('severity', 'Severity', 'critical, warning or info.'),
 ];
 
+const ofApi: Pick<PageCommand, 'hidden' | 'body'> = { hidden: ['api'], body: (values) => filled(values, ['api']) };
+
 /** Commands by path and the parameter `do`. */
 const commands: Readonly<Record<string, PageCommand>> = {
   '/mailboxes pause': { operation: 'pause', title: (of) => `Pause the warm-up of ${of}`, button: 'Pause' },
@@ -158,8 +160,18 @@ const commands: Readonly<Record<string, PageCommand>> = {
     hidden: scope,
     body: (values) => ({ off: false, ...filled(values, scope) }),
   },
-  '/breaker apply': { operation: 'breaker-apply', title: () => 'Carry out the held actions', button: 'Carry them out' },
-  '/breaker discard': { operation: 'breaker-discard', title: () => 'Drop the held actions', button: 'Drop them' },
+  '/breaker apply': {
+    operation: 'breaker-apply',
+    title: () => 'Carry out the held actions',
+    button: 'Carry them out',
+    ...ofApi,
+  },
+  '/breaker discard': {
+    operation: 'breaker-discard',
+    title: () => 'Drop the held actions',
+    button: 'Drop them',
+    ...ofApi,
+  },
   '/activity undo': {
     operation: 'undo',
     title: () => 'Undo what Warmwarden did',

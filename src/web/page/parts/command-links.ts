@@ -62,11 +62,11 @@ export function alertCommands(alert: Alert, silence: Silence | null): Markup {
 }
 
 /** Links that carry out or drop what the circuit breaker holds, each with its effect. */
-export function heldLinks({ facts: { numbers } }: Alert): Markup {
+export function heldLinks({ object, facts: { numbers } }: Alert): Markup {
   const [held, pauses] = [Number(numbers['held'] ?? 0), Number(numbers['pauses'] ?? 0)];
   const all = held === 1 ? 'the held mailbox' : `all ${held} held mailboxes`;
   const effect = pauses === held ? `Pause ${all}` : pauses === 0 ? `Switch ${all} to recovery mode` : `Act on ${all}`;
-  return html`${doLink(breakerPath('apply'), `${effect} now`)} ${doLink(breakerPath('discard'), `Wrong data: drop ${held === 1 ? 'the held action' : `all ${held} held actions`}`)}`;
+  return html`${doLink(breakerPath('apply', object ?? ''), `${effect} now`)} ${doLink(breakerPath('discard', object ?? ''), `Wrong data: drop ${held === 1 ? 'the held action' : `all ${held} held actions`}`)}`;
 }
 
 function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Markup[] {
