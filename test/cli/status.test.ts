@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statusLines } from '../../src/cli/status.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { guardStates } from '../../src/core/mailbox.ts';
-import { notGuardedBy } from '../../src/core/not-guarded.ts';
 import { hourMs } from '../../src/core/time.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import type { FleetAnswer } from '../../src/web/json/fleet.ts';
@@ -136,29 +135,6 @@ describe('in words', () => {
   const textOf = (part: object, most = 99) =>
     statusLines({ ...calm, ...part } as unknown as FleetAnswer, most).join('\n');
   const row = { account: 'acme', name: 'a@a.example', state: 'ok', mode: 'slow', stats_at: since, alerts: [] };
-
-  test('each reason why accounts are not guarded', () => {
-    const fleet = new Fleet();
-    fleet.putAccount(account('acme', { failingSince: Date.parse(since), lastFailure: 'HTTP 503' }));
-    fleet.putAccount(account('blind', { unjudged: { since: Date.parse(since), detail: 'HTTP 403' } }));
-    fleet.putAccount(account('closed', { listed: false, listFailing: { since: 0, detail: 'HTTP 429' } }));
-    fleet.putAccount(account('reader', { keyWrites: false }));
-    fleet.putAccount(account('typo', { unlisted: Array.from({ length: 7 }, (_, number) => `m${number}@a.example`) }));
-    fleet.putGuarding([
-      { account: 'late', startingSince: Date.parse(since) },
-      { account: 'stuck', startingSince: Date.parse(since), hasStopped: true },
-    ]);
-    const lines = textOf({ not_guarded: notGuardedBy(fleet, Date.parse(at) + hourMs) }).split('\n');
-    expect(lines.filter((line) => line.startsWith('account '))).toEqual([
-      'account stuck: NOT GUARDED, it has stopped: restart Warmwarden; the log has the error',
-      'account acme: NOT GUARDED, HTTP 503',
-      "account closed: NOT GUARDED, its mailbox list can't be read (HTTP 429)",
-      'account blind: NOT GUARDED, no mailbox can be judged (HTTP 403)',
-      'account reader: NOT GUARDED, the API key is read-only, NO ACTION on breaches',
-      'account typo: NOT GUARDED, not in the mailbox list: m0@a.example, m1@a.example, m2@a.example, m3@a.example, m4@a.example and 2 more',
-      'account late: NOT GUARDED, it is starting',
-    ]);
-  });
 
   test('the worst mailboxes, and none of their control characters', () => {
     const verdict = { sent: 200, bounced: 3, rate_percent: 1.5, limit_percent: 0.5, window_days: 7, emergency: null };

@@ -662,7 +662,7 @@ describe('the fleet', () => {
 
 const nasty = `<script>alert(1)</script>"'&\u202e\u0007@acme.example`;
 
-it('names that are markup stay text on every page', async (fleet) => {
+it('S12: names that are markup stay text on every page', async (fleet) => {
   const bad = mailbox('<b>"id/..%', nasty, {
     verdict: { at: now, answer: verdict({ warnings: ['<i>odd</i>'] }) },
   });

@@ -32,12 +32,16 @@ async function holding(file: object = {}): Promise<MovedDaemon> {
   return stage;
 }
 
-test('the accounts in another order are no reason to tell it again, and its end is told once', async () => {
+test('some go after an hour; the accounts in another order are no reason to tell it again, and its end is told once', async () => {
   await using stage = await holding();
   await stage.run(2 * minuteMs);
   await stage.reload((config) => config.accounts.reverse());
   await stage.run(20 * minuteMs);
   expect([told(stage), stage.alerts('guard_held').length]).toEqual([['firing'], 1]);
+  const first = stage.posts.length;
+  await stage.run(75 * minuteMs);
+  expect([stage.posts.length > first, held(stage).length > 0]).toEqual([true, true]);
+  expect(stage.notified('bounce_over_limit')).toEqual([]);
   await stage.command('breaker-apply', {});
   await stage.run(2 * minuteMs);
   expect([told(stage), stage.alerts('guard_held')]).toEqual([['firing', 'resolved'], []]);

@@ -1,6 +1,5 @@
 // A reload in the middle of everything: a breach, an open intent, a pending alert, a receiver or a store that fails, a broken file.
-import { unlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { unlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { LoadedConfig } from '../../src/config/load.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
@@ -74,24 +73,6 @@ test('a broken file, one with a variable that is not set, and none change nothin
   expect(mended).toMatchObject({ result: 'no_change' });
   await stage.run(5 * minuteMs);
   expect(stage.notified('config_wrong')).toEqual(['firing', 'resolved']);
-});
-
-test('a mistake in an included file changes nothing and is told with its place; mended, it is in force', async () => {
-  await using stage = await begin({ expectErrors: ['configuration refused'] });
-  const part = join(stage.folder, 'north.yaml');
-  const overrides = (guard: string) =>
-    writeFileSync(part, `accounts:\n  - {name: agency, overrides: [{match: "*", guard: ${guard}}]}\n`);
-  overrides('{min_bounces: none}');
-  const said = await stage.reload((config) => Object.assign(config, { include: 'north.yaml' }));
-  expect([said.result, said.messages[0]]).toEqual([
-    'invalid',
-    expect.stringMatching(/north\.yaml:2:\d+ accounts\[0\]\.overrides\[0\]\.guard\.min_bounces: must be a number/),
-  ]);
-  overrides('{min_bounces: 5}');
-  const mended = await stage.ask({});
-  expect([mended.result, mended.messages.join(' ')]).toEqual(['done', expect.stringContaining('min_bounces: 5 (new)')]);
-  await stage.run(2 * minuteMs);
-  expect(stage.fleet().mailboxCount()).toBe(3);
 });
 
 test('one that drops more than a fifth of the mailboxes wants force; an account that is gone ends its alerts', async () => {

@@ -1,7 +1,6 @@
 // A token with limits sees its own client: every route of the server is judged here, and a new one fails until it is.
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
 import { writesOffCondition } from '../../src/alerts/rules/protection-rule.ts';
@@ -10,9 +9,7 @@ import { defaultRuleSettings, type Severity } from '../../src/core/alert-rules.t
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { hourMs } from '../../src/core/time.ts';
-import { partsFor } from '../../src/web/access/limits.ts';
 import { usualLimits } from '../../src/web/live.ts';
-import type { RouteParts } from '../../src/web/route-parts.ts';
 import type { ServerOptions } from '../../src/web/server.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
@@ -345,18 +342,6 @@ test('while Warmwarden starts, it does not learn which accounts are awaited', as
     )?.[0];
   expect(await page('ops')).toBe('Waiting for: account south is starting.');
   expect(await page('tagged')).toBe('Wait a moment');
-});
-
-test('an incident in its picture says nothing of others, also where no page shows it yet', async () => {
-  const parts: Partial<RouteParts> = { fleet: twoClients(), world: stillWorld(), timeZone: () => 'UTC' };
-  const app = new Hono<{ Variables: { asker: object } }>();
-  app.get('/', (c) => {
-    c.set('asker', tags);
-    return c.json(partsFor(c, parts as RouteParts).fleet.incidents());
-  });
-  const incidents = await (await app.request('/')).text();
-  expect(incidents).toMatch(/google.*amy@north/);
-  expect(incidents).toEqual(withoutSouth);
 });
 
 test('an alert that a silence over several clients mutes shows as silenced', async () => {

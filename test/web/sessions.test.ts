@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../src/core/time.ts';
 import type { Auth, Role } from '../../src/web/access/auth.ts';
-import { formTokenOf } from '../../src/web/access/sessions.ts';
 import { certificateOf, ownCertificate, privateAuthority } from '../support/certificates.ts';
 import { newStore } from '../support/new-folder.ts';
 import { sha256 } from '../support/sha256.ts';
@@ -93,19 +92,6 @@ describe('a form', () => {
       expect(await statusFrom(origin)).toEqual([origin, 403]);
     for (const origin of [stage.server.url, 'https://ops.example'])
       expect(await statusFrom(origin)).toEqual([origin, 303]);
-  });
-
-  it('is refused without its value, with a wrong one, and with that of another session', async (stage) => {
-    const other = new TestBrowser(stage.server.url);
-    await signIn(stage.browser);
-    await signIn(other);
-    const stolen = formTokenOf(keyOf(other));
-    for (const fields of [{}, { form_token: '' }, { form_token: 'wrong' }, { form_token: stolen }] as const) {
-      const { status, text } = await stage.browser.post('/sign-out', { ...fields });
-      expect([fields, status]).toEqual([fields, 403]);
-      expect(text).toContain('This form is no longer valid');
-    }
-    expect((await stage.browser.get('/')).status).toBe(200);
   });
 });
 
