@@ -1,6 +1,6 @@
 // Mistakes between sections, which no schema of one section can see, and settings that are probably not intended. Pure.
 import { digestless, takesDigest } from '../channels/channels.ts';
-import { type AlertRule, alertRules, ruleBook, type Severity, severities } from '../core/alert-rules.ts';
+import { alertRules, type Severity } from '../core/alert-rules.ts';
 import { isLoopback } from '../core/egress.ts';
 import { mergedTags } from '../core/mailbox.ts';
 import { fitsGlob } from '../core/mailbox-pattern.ts';
@@ -114,7 +114,7 @@ export function doubts(config: Config): Finding[] {
     ...doubtsOfKeys(config),
     ...doubtsOfSchedules(config),
     ...doubtsOfChannels(config),
-    ...unreachedAlerts(config),
+    ...unreachedAlerts(config.alerts),
     ...doubtsOfAccess(config),
     ...doubtsOfStore(config.store),
   ];
@@ -201,69 +201,18 @@ function doubtsOfStore(store: Config['store']): Finding[] {
   return [finding(['store', 'tls'], 'is off: password and data cross the network unencrypted')];
 }
 
-// Alerts that no route takes to a channel for people, by severity and rule.
-
-type RoutedAlerts = Pick<Config, 'accounts' | 'alerts'>;
-
-/** Findings for each severity and kind of gap. Empty without routes, since the default leads to every channel. */
-export function unreachedAlerts({ accounts, alerts }: RoutedAlerts): Finding[] {
-  const people = new Set(alerts.channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name));
+/** Findings for the severities that no route takes to people. Info alerts need not reach them. */
+export function unreachedAlerts({ channels, routes }: Pick<Config['alerts'], 'channels' | 'routes'>): Finding[] {
+  const people = new Set(channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name));
   // The absence of any channel has a finding of its own.
-  if (alerts.channels.length === 0) return [];
-  if (people.size === 0) {
-    const message = 'there are only recipes: no alert is sent to people';
-    return [finding(['alerts', 'channels'], message)];
-  }
-  const routes = alerts.routes.filter(({ channels }) => channels.some((name) => people.has(name)));
-  const gaps = severities.map((severity) => {
-    const rules = alertRules.filter((rule) => severitiesOf(rule, alerts.rules).includes(severity));
-    // A critical alert must reach people at once.
-    const atOnce =
-      severity === 'critical'
-        ? routes.filter((route) => !route.unlessResolvedAfterMs && !route.unlessAcknowledgedAfterMs)
-        : routes;
-    const missed = rules.filter((rule) => !reachesAll({ rule, severity }, atOnce, accounts));
-    return { severity, missed, isWhole: missed.length === rules.length };
-  });
-  // Info alerts need not reach people, so a gap for info is reported only together with others.
-  if (gaps.every(({ severity, missed }) => severity === 'info' || missed.length === 0)) return [];
-  return gaps.flatMap(({ severity, missed, isWhole }) => {
-    if (missed.length === 0) return [];
-    const which = isWhole ? '' : ` of ${missed.length === 1 ? 'the rule' : 'the rules'} ${missed.join(', ')}`;
-    const then =
-      severity === 'critical'
-        ? 'Warmwarden sends the others to every channel except recipes'
-        : 'no channel gets the others';
-    return [finding(['alerts', 'routes'], `no route takes all ${severity} alerts${which}: ${then}`)];
-  });
-}
-
-function severitiesOf(rule: AlertRule, { of, acted, blacklisted }: Config['alerts']['rules']): readonly Severity[] {
-  if (!of[rule].enabled) return [];
-  const others = ruleBook[rule].otherSeverities ?? [];
-  if (rule === 'guard_acted') return [acted.pause, acted.recovery, ...others];
-  const isMajor = rule === 'blacklisted' && blacklisted.major.length > 0;
-  return [of[rule].severity, ...others, ...(isMajor ? (['critical'] as const) : [])];
-}
-
-function reachesAll(
-  { rule, severity }: { readonly rule: AlertRule; readonly severity: Severity },
-  routes: readonly RouteConfig[],
-  accounts: RoutedAlerts['accounts'],
-): boolean {
-  const fits = (globs: readonly string[] | undefined, name: string) =>
-    globs === undefined || globs.some((glob) => fitsGlob(glob, name));
-  const whole = routes.filter(
-    ({ match }) =>
-      (match.severity?.includes(severity) ?? true) &&
-      fits(match.rule, rule) &&
-      [match.mailbox, match.domain, match.provider].every((globs) => globs === undefined),
-  );
-  return accounts.every((account) =>
-    tagSets(account).every((tags) =>
-      whole.some(
-        ({ match }) => fits(match.account, account.name) && (!match.tag || tags.some((tag) => fits(match.tag, tag))),
-      ),
-    ),
-  );
+  if (channels.length === 0) return [];
+  if (people.size === 0) return [finding(['alerts', 'channels'], 'there are only recipes: no alert is sent to people')];
+  const read = routes.filter((route) => route.channels.some((name) => people.has(name)));
+  const gaps: readonly (readonly [Severity, string])[] = [
+    ['critical', 'Warmwarden sends them to every channel except recipes'],
+    ['warning', 'no channel gets them'],
+  ];
+  return gaps
+    .filter(([severity]) => !read.some(({ match }) => match.severity?.includes(severity) ?? true))
+    .map(([severity, then]) => finding(['alerts', 'routes'], `no route takes ${severity} alerts: ${then}`));
 }
