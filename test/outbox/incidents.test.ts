@@ -318,3 +318,15 @@ test('an alert whose rule only another version has counts for nothing in an inci
     1,
   );
 });
+
+test('a page that was sent before an incident is closed while the incident lasts, and people hear of that end with the incident', async () => {
+  const life = collectorRig({ names: ['ops', 'pager'] });
+  await life.play(`
+08:00 over g0-0
+09:00 recovery g0-1
+09:01 recovery g0-2
+09:02 recovery g0-3
+11:00 ends g0-0`);
+  const told = (await life.run(hourMs)).map(({ channel, alerts }) => [channel, ...alerts]);
+  expect(told).toEqual([['pager', 'resolved g0-0']]);
+});
