@@ -1,5 +1,4 @@
 // The breaker: how many actions a fleet is allowed at once, what is held, and how the held ones get their turn.
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   admit,
@@ -106,35 +105,6 @@ describe('admission', () => {
     breaker.withdraw(5);
     breaker.later(1);
     expect(breaker.ask(5)).toBe(true);
-  });
-
-  test('never admits the threshold within a window over three domains before it trips', () => {
-    const asked = fc.record({
-      number: fc.nat({ max: 80 }),
-      domain: fc.constantFrom('a.example', 'b.example', 'c.example', 'd.example'),
-      waitMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20 * minuteMs }), fc.constant(policy.windowMs)),
-      withdraws: fc.boolean(),
-    });
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 400 }), fc.array(asked, { maxLength: 120 }), (running, steps) => {
-        const breaker = breakerOver(running);
-        const threshold = Math.max(5, Math.min(running / 10, 25));
-        const admitted: { at: number; number: number; domain: string }[] = [];
-        let now = 0;
-        for (const { number, domain, waitMs, withdraws } of steps) {
-          breaker.later(waitMs);
-          now += waitMs;
-          if (withdraws) breaker.withdraw(number);
-          const wasOpen = breaker.open();
-          if (!breaker.ask(number, { domain }) || wasOpen) continue;
-          admitted.push({ at: now, number, domain });
-          const recent = admitted.filter(({ at }) => now - at < policy.windowMs);
-          const latest = new Map(recent.map((one) => [one.number, one.domain]));
-          expect(latest.size >= threshold && new Set(latest.values()).size >= 3).toBe(false);
-        }
-      }),
-      { numRuns: 1_000 },
-    );
   });
 });
 

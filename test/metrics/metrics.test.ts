@@ -281,7 +281,8 @@ describe('the answer to a scrape', () => {
 
   test('has a help and a type before every family, each family once, and no series twice', async () => {
     const body = await textOf(metricsOf(exampleFleet(), stillWorld()));
-    const types = [...body.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name);
+    const types = [...body.matchAll(/^# HELP (\S+) .+\n# TYPE \1 \w+\n\1/gm)].map(([, name]) => name);
+    expect(types).toHaveLength(body.match(/^# TYPE /gm)?.length ?? 0);
     expect(new Set(types).size).toBe(types.length);
     for (const { name } of mailboxGauges) expect(types).toContain(name);
     const samples = body.split('\n').filter((line) => line && !line.startsWith('#'));

@@ -5,7 +5,6 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
-import { type Family, familyText } from '../../src/metrics/exposition.ts';
 import { MailboxBlocks } from '../../src/metrics/mailbox-blocks.ts';
 import { type Answer, answerOf, type Piece } from '../../src/metrics/scrape-answer.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
@@ -105,19 +104,6 @@ describe('many scrapers', () => {
   });
 });
 
-test('the name of a mailbox changes when a twin comes, and comes back when that one leaves', async () => {
-  const fleet = fleetOf(200);
-  const metrics = metricsOf(fleet, stillWorld());
-  await textOf(metrics);
-  fleet.putMailbox(mailbox('twin', 'box3@acme.example'));
-  const both = await textOf(metrics);
-  expect(both).toContain('mailbox="box3@acme.example (m3)"');
-  expect(both).toContain('mailbox="box3@acme.example (twin)"');
-  expect(both).not.toContain('mailbox="box3@acme.example"');
-  fleet.removeMailbox('acme', 'twin');
-  expect(await textOf(metrics)).toContain('mailbox="box3@acme.example"');
-});
-
 test('other settings that come while a scrape is under way hold from the next one on', async () => {
   const metrics = metricsOf(fleetOf(2_000), stillWorld());
   const underWay = textOf(metrics);
@@ -185,23 +171,5 @@ test('scrape after scrape, the blocks of mailboxes have what new ones have', asy
       }
     }),
     { numRuns: 5 },
-  );
-});
-
-const histogram: Family = {
-  name: 'took_seconds',
-  type: 'histogram',
-  help: 'Says "how long".',
-  samples: [
-    { suffix: '_bucket', labels: { le: 1 }, value: 2 },
-    { suffix: '_bucket', labels: { le: '+Inf' }, value: 3 },
-    { suffix: '_count', labels: {}, value: 3 },
-  ],
-};
-
-test('a family has its head, and its samples with their suffixes', () => {
-  expect(familyText(histogram)).toBe(
-    '# HELP took_seconds Says "how long".\n# TYPE took_seconds histogram\n' +
-      'took_seconds_bucket{le="1"} 2\ntook_seconds_bucket{le="+Inf"} 3\ntook_seconds_count 3\n',
   );
 });

@@ -42,14 +42,6 @@ function laneOf(answerMs: number, mayAsk: LaneOptions['mayAsk'] = () => 'everyth
   return { clock, want, lane, begun, stop, act, budget, ended, mostInFlight: () => most };
 }
 
-test('polls start a second apart at sixty a minute', async () => {
-  const { clock, want, lane, begun } = laneOf(0);
-  for (const id of ['a', 'b', 'c']) want(id);
-  lane.wake();
-  await clock.advance(10_000);
-  expect(begun).toEqual(['a 0', 'b 1000', 'c 2000']);
-});
-
 test('an action takes the very next slot, before every poll that waits', async () => {
   const { clock, want, lane, begun, act } = laneOf(0);
   for (const id of ['a', 'b', 'c']) want(id);
@@ -72,19 +64,6 @@ test('slow answers do not stop others, up to eight at a time; an action waits fo
   expect(begun.at(-1)).toBe('action 20000');
   await clock.advance(10 * 60_000);
   expect([begun.length, mostInFlight()]).toEqual([21, 8]);
-});
-
-test('while nothing but the account may be asked, polls stay, and are made when they may', async () => {
-  let rejected = true;
-  const { clock, want, lane, begun } = laneOf(0, () => (rejected ? 'account' : 'everything'));
-  want('a');
-  lane.wake();
-  await clock.advance(5_000);
-  expect(begun).toEqual([]);
-  rejected = false;
-  lane.wake();
-  await clock.advance(0);
-  expect(begun).toEqual(['a 5000']);
 });
 
 test('an action takes the next slot of one request between two batches, and the next batch pays for it', async () => {

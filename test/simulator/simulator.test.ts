@@ -1,5 +1,6 @@
 // The simulator tells the truth about itself: the fields of its routes, the four ways of counting requests, a fleet that follows from its seed,
-// scenarios that do what they promise, faults that meet whom they name, and the troubles that a person causes in one that runs.
+// scenarios that do what they promise (the bounce storm: test/act/acting.test.ts), faults that meet whom they name, and the troubles that a
+// person causes in one that runs.
 
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -144,30 +145,6 @@ function verdictOn({
   if (burnt >= 3 && burnt >= lately / 10) return 'emergency';
   return bounced >= 2 && bounced > limits[config.mode] * sent ? 'breach' : 'ok';
 }
-
-/** The verdicts that differ from the one before, at looks every five minutes of so many hours, with the hour of the day. */
-async function story(served: Awaited<ReturnType<typeof serve>>, address: string, hours: number) {
-  const told: [verdict: string, hour: number][] = [];
-  for (let minutes = 0; minutes <= 60 * hours; minutes += 5) {
-    const mailbox = served.simulator.fleet.find(address);
-    const verdict = mailbox ? verdictOn(mailbox) : 'none';
-    if (verdict !== (told.at(-1)?.[0] ?? 'ok')) told.push([verdict, 8.5 + minutes / 60]);
-    await served.clock.advance(hourMs / 12);
-  }
-  return told;
-}
-
-test.each([1, 42])(
-  'bounce-storm, seed %i: one mailbox breaches in the morning, another is an emergency at noon',
-  async (seed) => {
-    await using morning = await serve({ scenario: 'bounce-storm', seed });
-    const [[first, at] = []] = await story(morning, 'amelia.ward@northbeam.example', 24);
-    expect([first, (at ?? 0) > 9 && (at ?? 24) <= 11.5]).toEqual(['breach', true]);
-    await using noon = await serve({ scenario: 'bounce-storm', seed });
-    const [[second, then] = []] = await story(noon, 'jonas.keller@brightpath.example', 8);
-    expect([second, (then ?? 0) >= 12 && (then ?? 24) <= 13.5]).toEqual(['emergency', true]);
-  },
-);
 
 test('calm exceeds no limit in sixty days; provider-block bounces at every Google mailbox, and at no other', async () => {
   const troubled = async (scenario: Scenario | 'provider-block', hours: number) => {
