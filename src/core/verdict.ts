@@ -80,7 +80,8 @@ export interface Verdict extends Counts {
   readonly windowFrom: IsoDate | null;
   readonly windowTo: IsoDate | null;
   readonly windowDays: number;
-  readonly emergency: (Counts & { readonly from: IsoDate }) | null;
+  /** `again`: counting started again during that day, such as at a resume. */
+  readonly emergency: (Counts & { readonly from: IsoDate; readonly again?: true }) | null;
   readonly burst: (Counts & { readonly from: IsoDate; readonly days: number }) | null;
   /** Number of further bounces until a breach, 0 during one, or null if unknown. */
   readonly bouncesUntilBreach: number | null;

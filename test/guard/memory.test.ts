@@ -17,6 +17,7 @@ import { runStateOf } from '../../src/core/guard/run-state.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { addDays, dayMs, hourMs, minuteMs, utcDate } from '../../src/core/time.ts';
 import type { RunState, Verdict } from '../../src/core/verdict.ts';
+import { explainVerdict } from '../../src/core/wording/explain.ts';
 import { answered, daysUpTo, listedMailbox, now, row, times, today, warmupAnswer, words } from './samples.ts';
 
 const tomorrow = addDays(today, 1);
@@ -203,7 +204,11 @@ describe('after a change by others', () => {
     expect(mailbox.memory().emergencyEvidence).toEqual({ from: today, before: { sent: 20, bounced: 8 } });
     expect(mailbox.stats(burst)).toMatchObject({ action: 'none', reason: 'ok' });
     const again = [...burst.slice(0, -1), row(today, 23, 11)];
-    expect(mailbox.stats(again)).toMatchObject({ action: 'pause', emergency: { sent: 3, bounced: 3 } });
+    const verdict = mailbox.stats(again);
+    expect(verdict).toMatchObject({ action: 'pause', emergency: { sent: 3, bounced: 3, from: today, again: true } });
+    expect(verdict && explainVerdict(verdict)).toMatch(
+      /^3 bounces in 3 emails since counting started again on \d+ \w+: 100%\./,
+    );
   });
 });
 

@@ -277,9 +277,16 @@ function emergencyIn(days: Days, policy: Policy, evidence: EvidenceStart | null)
     const { sent, bounced } = pool(days, { from, to }, evidence);
     if (bounced > sent) continue;
     const fires = bounced >= policy.emergency.minBounces && bounced * 1e6 >= policy.emergency.ratePpm * sent;
-    return fires ? { sent, bounced, from } : null;
+    return fires ? { sent, bounced, ...countedSince(from, evidence) } : null;
   }
   return null;
+}
+
+/** First day of the counts: only emails after the start of the evidence count. */
+function countedSince(from: IsoDate, evidence: EvidenceStart | null): Omit<EmergencyCounts, keyof Counts> {
+  if (evidence === null || evidence.from < from) return { from };
+  const isWithinDay = evidence.before !== null && evidence.before.sent > 0;
+  return { from: evidence.from, ...(isWithinDay && { again: true }) };
 }
 
 function findingIn(days: Days, policy: Policy, situation: Situation, limitPpm: Ppm | null): CountsFinding | null {

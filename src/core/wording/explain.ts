@@ -170,7 +170,8 @@ function emergencyText(verdict: Verdict): string {
   if (!counts) return rateText({ ...verdict, emergency: null });
   const share = ratePpm(counts);
   const tail = share === null ? '' : `: ${percentText(share)}`;
-  return `${capital(bouncesText(counts))} since ${datesText(counts.from, counts.from)}${tail}.`;
+  const again = counts.again ? 'counting started again on ' : '';
+  return `${capital(bouncesText(counts))} since ${again}${datesText(counts.from, counts.from)}${tail}.`;
 }
 
 /** A time of day, because the sentence is read for hours. */

@@ -57,7 +57,10 @@ const verdictFields = {
   window_to: z.iso.date().nullable(),
   window_days: count,
   emergency: z
-    .strictObject({ sent: count, bounced: count, from: z.iso.date() })
+    .strictObject({
+      ...{ sent: count, bounced: count, from: z.iso.date() },
+      again: z.literal(true).optional().describe('Counting started again during that day, such as at a resume.'),
+    })
     .nullable()
     .describe(
       'Counts of the newest emails, where so many bounced that it is an emergency in any mode. They decide then.',
