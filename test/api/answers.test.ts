@@ -102,13 +102,16 @@ test('an id that comes as a number is the text of it', () => {
   expect(readMailboxes({ mailboxes: [{ id: 17, email: 'a@b.example' }] })?.mailboxes[0]?.id).toBe('17');
 });
 
-test.each([
+test.each<[string, object, string, string | null]>([
   ['a text is an error', { connection_error: 'IMAP login failed' }, 'error', 'IMAP login failed'],
   ['an object is an error', { connection_error: { code: 'AUTH' } }, 'error', '{"code":"AUTH"}'],
   ['blanks are unclear', { connection_error: '  ' }, 'unclear', null],
   ['an empty list is unclear', { connection_error: [] }, 'unclear', null],
   ['false is unclear', { connection_error: false }, 'unclear', null],
   ['an absent field is unclear', {}, 'unclear', null],
+  ...['none', 'None', 'null', 0, { code: null, message: null }, { code: 0, message: '' }].map(
+    (none): [string, object, string, null] => [JSON.stringify(none), { connection_error: none }, 'connected', null],
+  ),
 ])('connection_error: %s (S7)', (_name, body, connection, connectionError) => {
   const read = { status: 'active', connection, connectionError };
   expect(readDetail({ id: 'a', status: 'active', ...body })).toMatchObject(read);

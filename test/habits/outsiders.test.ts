@@ -10,6 +10,7 @@ import { movedError } from '../../src/store/failure.ts';
 import { arrivedMailbox, now } from '../store/records.ts';
 import { root, runDaemon, Workplace } from '../support/process.ts';
 import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
+import { noFacts } from '../support/selected.ts';
 import { sha256 } from '../support/sha256.ts';
 import { until } from '../support/until.ts';
 import { stillWorld } from '../web/running-server.ts';
@@ -87,7 +88,6 @@ it.each([
   ["paused_text('[', '[]', '[]')", 'paused_text takes the values of the views, but was given [.'],
   ["day_rows('{}')", 'day_rows takes the values of the views, but was given {}.'],
 ])('%s says what the function takes', (call, message) => {
-  const facts = { now: 0, nearLimitPpm: { usual: 0, others: {} }, tags: {}, stale: [], statsAt: {} };
-  using sandbox = openSandbox(null, facts as unknown as Parameters<typeof openSandbox>[1]);
+  using sandbox = openSandbox(null, noFacts);
   expect(() => sandbox.prepare(`SELECT ${call}`).all()).toThrow(message);
 });

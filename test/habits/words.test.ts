@@ -57,16 +57,3 @@ test('a status word that nobody knows is named where it stops the guard, with th
   await duty.run(hourMs);
   expect(duty.alert('bounce_over_limit')?.facts.sentences.join(' ')).toContain(advice);
 });
-
-test.each([['none'], ['None'], ['null'], [0], [{ code: null, message: null }], [{ code: 0, message: '' }]])(
-  'connection_error %j is no disconnection',
-  async (connectionError) => {
-    await using api = await apiWith({ connectionError });
-    await using duty = await goOnDuty({ other: api, poll });
-    await duty.run(3 * hourMs);
-    expect([duty.mailbox(api.box.email)?.detail?.answer.connection, firing(duty)]).toEqual(['connected', []]);
-    api.box.connectionError = { code: 535, message: 'authentication failed' };
-    await duty.run(3 * hourMs);
-    expect(firing(duty)).toEqual(['mailbox_unwell']);
-  },
-);

@@ -76,43 +76,32 @@ describe('the list of recipes', () => {
 });
 
 describe('a trigger', () => {
-  const answers: readonly [string, Played, string][] = [
-    ['202 with the run', { status: 202, body: { id: 'run-1', status: 'queued' } }, 'run-1'],
-    ['201 with the run inside `run`', { status: 201, body: { run: { id: 5, state: 'pending' } } }, '5'],
-    ['200 with a run id alone', { status: 200, body: { run_id: 'r' } }, 'r'],
-    ['an empty 202 with a Location', { status: 202, headers: { location: '/v1/runs/a%20b' } }, 'a b'],
-    ['a run that failed at once', { status: 200, body: { id: 'r', status: 'failed', error: 'no data' } }, 'r'],
+  const begun = (id: string) => ({ kind: 'started', run: { id } });
+  const unclear = { kind: 'may_have_started' };
+  const refused = (kind: string) => ({ kind: 'not_started', failure: { kind } });
+  const answers: readonly [string, Played, object][] = [
+    ['202 with the run', { status: 202, body: { id: 'run-1', status: 'queued' } }, begun('run-1')],
+    ['201 with the run inside `run`', { status: 201, body: { run: { id: 5, state: 'pending' } } }, begun('5')],
+    ['200 with a run id alone', { status: 200, body: { run_id: 'r' } }, begun('r')],
+    ['an empty 202 with a Location', { status: 202, headers: { location: '/v1/runs/a%20b' } }, begun('a b')],
+    ['a run that failed at once', { status: 200, body: { id: 'r', status: 'failed', error: 'no data' } }, begun('r')],
+    ['nothing: it is lost', 'lost', unclear],
+    ['500', { status: 500, body: { error: 'oops' } }, unclear],
+    ['504 by a proxy', { status: 504, body: '<html>Gateway timeout</html>' }, unclear],
+    ['200 and a page', { status: 200, body: '<html>Welcome</html>' }, unclear],
+    ['202 and no run', { status: 202, body: { message: 'accepted' } }, unclear],
+    ['408', { status: 408 }, unclear],
+    ['401', { status: 401, body: { error: 'key' } }, refused('unauthorized')],
+    ['403', { status: 403, body: { error: 'plan' } }, refused('refused')],
+    ['404', { status: 404, body: { error: 'no such recipe' } }, refused('missing')],
+    ['429', { status: 429, headers: { 'retry-after': '7' } }, refused('throttled')],
+    ['a redirect', { status: 307, headers: { location: 'https://elsewhere.example/v1' } }, refused('refused')],
+    ['200 with an error and no run', { status: 200, body: { success: false, error: 'no' } }, refused('refused')],
   ];
-  it.each(answers)('answered with %s has started it', async (_answer, played, id) => {
+  it.each(answers)('that is answered with %s is sent once, and has that outcome', async (_answer, played, outcome) => {
     await using service = await started({ trigger: () => played });
-    expect(await service.api.trigger(asked)).toMatchObject({ kind: 'started', run: { id } });
-  });
-
-  const unclear: readonly [string, Played][] = [
-    ['whose answer is lost', 'lost'],
-    ['answered with 500', { status: 500, body: { error: 'oops' } }],
-    ['answered with 504 by a proxy', { status: 504, body: '<html>Gateway timeout</html>' }],
-    ['answered with 200 and a page', { status: 200, body: '<html>Welcome</html>' }],
-    ['answered with 202 and no run', { status: 202, body: { message: 'accepted' } }],
-    ['answered with 408', { status: 408 }],
-  ];
-  it.each(unclear)('%s may have started a run, and is never repeated', async (_answer, played) => {
-    await using service = await started({ trigger: () => played });
-    expect((await service.api.trigger(asked)).kind).toBe('may_have_started');
+    expect(await service.api.trigger(asked)).toMatchObject(outcome);
     expect(service.host.taken).toHaveLength(1);
-  });
-
-  const refused: readonly [string, Played, string][] = [
-    ['401', { status: 401, body: { error: 'key' } }, 'unauthorized'],
-    ['403', { status: 403, body: { error: 'plan' } }, 'refused'],
-    ['404', { status: 404, body: { error: 'no such recipe' } }, 'missing'],
-    ['429', { status: 429, headers: { 'retry-after': '7' } }, 'throttled'],
-    ['a redirect', { status: 307, headers: { location: 'https://elsewhere.example/v1' } }, 'refused'],
-    ['200 with an error and no run', { status: 200, body: { success: false, error: 'no' } }, 'refused'],
-  ];
-  it.each(refused)('answered with %s has started nothing', async (_answer, played, kind) => {
-    await using service = await started({ trigger: () => played });
-    expect(await service.api.trigger(asked)).toMatchObject({ kind: 'not_started', failure: { kind } });
   });
 
   it('keeps Retry-After, sends the documented request, and a body only when there is more to say', async () => {

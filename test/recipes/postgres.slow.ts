@@ -5,7 +5,6 @@ import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { mailboxKey } from '../../src/core/mailbox.ts';
 import type { StorePlace } from '../../src/core/store-failure.ts';
 import { readCatalogue } from '../../src/recipes/catalogue.ts';
-import { runSelect } from '../../src/recipes/select.ts';
 import { views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
@@ -24,6 +23,7 @@ import {
 } from '../store/records.ts';
 import { folderOfFile } from '../support/new-folder.ts';
 import { TestPostgres } from '../support/postgres.ts';
+import { noFacts, selected } from '../support/selected.ts';
 
 const folder = folderOfFile();
 const postgres = await TestPostgres.start();
@@ -61,24 +61,15 @@ async function fill(place: StorePlace): Promise<void> {
 }
 
 async function rowsOf(place: StorePlace, select: string, parameters = {}) {
-  const rows: unknown[] = [];
-  const { columns: _, ...end } = await runSelect({
-    place,
-    select,
+  const tags = { [mailboxKey('acme', 'm1')]: ['client=north', 'vip'] };
+  const {
+    columns: _,
+    rows,
+    ...end
+  } = await selected(place, select, {
     parameters: { now: new Date(now).toISOString(), ...parameters },
     integers: Object.keys(parameters),
-    facts: {
-      now,
-      nearLimitPpm: { usual: 800_000, others: {} },
-      tags: { [mailboxKey('acme', 'm1')]: ['client=north', 'vip'] },
-      stale: [],
-      statsAt: {},
-    },
-    maxRows: 1_000,
-    maxBytes: 1_000_000,
-    timeLimitMs: 200_000,
-    signal: new AbortController().signal,
-    onRows: async (chunk) => void rows.push(...JSON.parse(chunk.rows)),
+    facts: { ...noFacts, tags },
   });
   return { end, rows };
 }

@@ -7,12 +7,12 @@ import type { StatsRow } from '../../src/core/answers.ts';
 import { mailboxKey } from '../../src/core/mailbox.ts';
 import { dayMs, hourMs } from '../../src/core/time.ts';
 import { readDefinition } from '../../src/recipes/definition.ts';
-import { runSelect, type SelectRequest } from '../../src/recipes/select.ts';
 import { baseTables, views } from '../../src/recipes/views.ts';
 import { Store } from '../../src/store/store.ts';
 import { row } from '../guard/samples.ts';
 import { actionOf, arrivedMailbox, emptyAnswer, emptyList, now } from '../store/records.ts';
 import { folderOfFile } from '../support/new-folder.ts';
+import { noFacts, selected } from '../support/selected.ts';
 import { mailbox as judgedMailbox, verdict } from '../web/example-fleet.ts';
 
 const folder = folderOfFile();
@@ -30,24 +30,7 @@ afterAll(async () => {
   await store.close();
 });
 
-async function ask(select: string, changes: Partial<SelectRequest> = {}) {
-  const rows: unknown[][] = [];
-  const end = await runSelect({
-    place: path,
-    select,
-    parameters: { now: new Date(now).toISOString() },
-    integers: [],
-    facts: { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {}, stale: [], statsAt: {} },
-    maxRows: 1_000,
-    maxBytes: 1_000_000,
-    // It ends a test that hangs: the process is nice, and starves on a busy machine.
-    timeLimitMs: 200_000,
-    signal: new AbortController().signal,
-    onRows: async (chunk) => void rows.push(...JSON.parse(chunk.rows)),
-    ...changes,
-  });
-  return { ...end, rows };
-}
+const ask = (select: string, changes: Parameters<typeof selected>[2] = {}) => selected(path, select, changes);
 
 describe('a SELECT', () => {
   test('reads a view of the store, with its parameters', async () => {
@@ -71,13 +54,7 @@ describe('a SELECT', () => {
     const other = await Store.open(place, now);
     await other.recordList({ ...emptyList, present: [judgedMailbox('m1', 'a@acme.example')] });
     await other.close();
-    const facts = {
-      now,
-      nearLimitPpm: { usual: 0, others: {} },
-      tags: {},
-      stale: [],
-      statsAt: { 'acme/m1': now - 5 * 60_000 },
-    };
+    const facts = { ...noFacts, statsAt: { 'acme/m1': now - 5 * 60_000 } };
     const { rows } = await ask('SELECT stats_at, stats_age_minutes FROM mailboxes', { place, facts });
     expect(rows).toEqual([[new Date(now - 5 * 60_000).toISOString(), 5]]);
   });
@@ -91,8 +68,7 @@ describe('a SELECT', () => {
     await other.recordAnswer({ ...emptyAnswer, mailbox: judged, decisions: [decision] });
     await other.close();
     const state = async (stale: readonly string[]) => {
-      const facts = { now, nearLimitPpm: { usual: 800_000, others: {} }, tags: {}, stale, statsAt: {} };
-      return (await ask('SELECT state FROM mailboxes', { place, facts })).rows;
+      return (await ask('SELECT state FROM mailboxes', { place, facts: { ...noFacts, stale } })).rows;
     };
     expect(await state([])).toEqual([['ok']]);
     expect(await state(['acme/m1'])).toEqual([['not_judged']]);
@@ -100,7 +76,7 @@ describe('a SELECT', () => {
 
   test('groups the mailboxes by a tag, as the configuration gives it', async () => {
     const tags = { [mailboxKey(mailbox.account, mailbox.id)]: ['client=north', 'vip'] };
-    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags, stale: [], statsAt: {} };
+    const facts = { ...noFacts, tags };
     const select =
       'SELECT tag, value, count(*) FROM mailboxes JOIN mailbox_tags USING (account, mailbox_id) GROUP BY 1, 2';
     const rows = [
@@ -138,7 +114,7 @@ describe('a SELECT', () => {
         [`client=${id === 'm3' ? 'south' : 'north'}`],
       ]),
     );
-    const facts = { now, nearLimitPpm: { usual: 0, others: {} }, tags, stale: [], statsAt: {} };
+    const facts = { ...noFacts, tags };
     const file = join(import.meta.dirname, '../../src/recipes/built-in/client-report.yaml');
     const read = readDefinition(readFileSync(file, 'utf8'), { file, builtIn: true });
     if ('problems' in read) throw new Error(read.problems.join());

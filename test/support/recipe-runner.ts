@@ -6,6 +6,7 @@ import { usualLimits } from '../../src/recipes/execution.ts';
 import { RecipeRunner, type RunnerParts } from '../../src/recipes/runner.ts';
 import type { World } from '../../src/world/world.ts';
 import { MemoryRuns } from './memory-runs.ts';
+import { noFacts } from './selected.ts';
 import { until } from './until.ts';
 
 export function recipeRunner(
@@ -18,14 +19,7 @@ export function recipeRunner(
     catalogue: () => readCatalogue(folder),
     runs: new MemoryRuns(),
     place: '/nowhere/store.db',
-    facts: () => ({
-      now: world.clock.now(),
-      accounts: [],
-      nearLimitPpm: { usual: 800_000, others: {} },
-      tags: {},
-      stale: [],
-      statsAt: {},
-    }),
+    facts: () => ({ ...noFacts, now: world.clock.now(), accounts: [] }),
     commandAccess: () => null,
     limits: usualLimits,
     ...parts,
