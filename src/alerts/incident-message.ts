@@ -18,14 +18,23 @@ import {
 import { counted, listText, momentText, spanText } from '../core/wording/phrases.ts';
 import { callsForNothing, worstOf } from './grouping.ts';
 
+/** Mailboxes outside of an incident. */
+export interface IncidentRest {
+  /** Number of mailboxes that share its cause. */
+  readonly spared: number;
+  /** Number of these that Warmwarden switched or paused within a day. */
+  readonly changed: number;
+  /** Number of mailboxes with another value. */
+  readonly others: number;
+}
+
 export interface IncidentLook {
   readonly now: EpochMs;
   readonly zone: string;
   readonly pageUrl: string | null;
   readonly command: string;
   readonly firing: readonly Alert[];
-  /** Returns how many mailboxes share a cause without being in the incident, and how many mailboxes differ in it. */
-  readonly restOf: (cause: IncidentCause) => { readonly spared: number; readonly others: number };
+  readonly restOf: (cause: IncidentCause) => IncidentRest;
 }
 
 const worstNamed = 5;
@@ -88,7 +97,7 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
 }
 
 function commonText({ cause }: Incident, members: readonly IncidentMailbox[], look: IncidentLook): string {
-  const { spared, others } = look.restOf(cause);
+  const { spared, changed, others } = look.restOf(cause);
   const all =
     members.length === 1
       ? 'What this mailbox shares:'
@@ -97,8 +106,9 @@ function commonText({ cause }: Incident, members: readonly IncidentMailbox[], lo
     spared === 0
       ? `No other mailbox shares the ${nounOf(cause)}`
       : `${counted(spared, 'other mailbox shares', 'other mailboxes share')} the ${nounOf(cause)} and ${spared === 1 ? 'is' : 'are'} not in this incident`;
+  const acted = changed === 0 ? '' : `; Warmwarden switched or paused ${changed} of these within a day`;
   const beyond = others === 0 ? '' : `; ${counted(others, 'mailbox has', 'mailboxes have')} a different one`;
-  return `${all} ${causeText(cause)}. ${rest}${beyond}.`;
+  return `${all} ${causeText(cause)}. ${rest}${acted}${beyond}.`;
 }
 
 function nounOf({ attribute }: IncidentCause): string {

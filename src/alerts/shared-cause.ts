@@ -100,6 +100,11 @@ function stepOfAction(action: Action | null, events: readonly Alert[]): readonly
   return [{ state, since: action.openedAt, severity, goesOn: action.state === 'open' || action.nextTryAt !== null }];
 }
 
+/** True if Warmwarden switched or paused the mailbox within the time in which an incident may begin. */
+export function isChangedLately({ action }: Pick<MailboxState, 'action'>, now: EpochMs): boolean {
+  return stepOfAction(action, []).some(({ since, state }) => state !== 'failed' && since > now - noticedForMs);
+}
+
 /** Mailboxes held at first sight are left out, because their trouble may be older. */
 function heldSince(breakers: AffectedFacts['breakers']): ReadonlyMap<string, EpochMs> {
   const held = new Map<string, EpochMs>();

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { incidentMessageOf, messageOf } from '../alerts/grouping.ts';
-import { firingOf, type IncidentLook, messageIncident } from '../alerts/incident-message.ts';
+import { firingOf, type IncidentLook, type IncidentRest, messageIncident } from '../alerts/incident-message.ts';
 import {
   adopted,
   type Belonging,
@@ -16,7 +16,7 @@ import {
 import type { IncidentReport } from '../alerts/muted-news.ts';
 import type { Routed } from '../alerts/notifications.ts';
 import { type AlertRoute, audienceOf, channelsFor, type RoutedChannel } from '../alerts/routing.ts';
-import { affectedMailboxes, showsIncident, traitOf } from '../alerts/shared-cause.ts';
+import { affectedMailboxes, isChangedLately, showsIncident, traitOf } from '../alerts/shared-cause.ts';
 import type { Alert, Transition } from '../core/alert.ts';
 import { type AlertRule, ruleBook } from '../core/alert-rules.ts';
 import type { StoredTransition } from '../core/delivery.ts';
@@ -217,22 +217,23 @@ function alertOf({ account, mailboxId, email, severity, state, since }: Incident
   return { rule, account, mailboxId, email, object: null, fingerprint: '', severity, ...times, facts };
 }
 
-/** Counts mailboxes outside the incident that share the cause, and those with another value. */
 function countRest(
   { attribute, value }: IncidentCause,
   { members }: Incident,
   accounts: ReadonlySet<string>,
-  { fleet, apiOf }: IncidentReaders,
-) {
+  { fleet, apiOf, now }: IncidentReaders,
+): IncidentRest {
   const ids = new Set(members.map(({ mailboxId }) => mailboxId));
   const own = new Set(members.map(({ account, mailboxId }) => mailboxKey(account, mailboxId)));
-  const counts = { spared: 0, others: 0 };
+  const counts = { spared: 0, changed: 0, others: 0 };
   for (const mailbox of fleet.mailboxes()) {
     if (!accounts.has(mailbox.account)) continue;
     if (ids.has(mailbox.id) && own.has(mailboxKey(mailbox.account, mailbox.id))) continue;
     const trait = traitOf[attribute](mailbox, apiOf);
-    if (trait === value) counts.spared += 1;
-    else if (trait !== null) counts.others += 1;
+    if (trait === value) {
+      counts.spared += 1;
+      if (isChangedLately(mailbox, now)) counts.changed += 1;
+    } else if (trait !== null) counts.others += 1;
   }
   return counts;
 }

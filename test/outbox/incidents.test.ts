@@ -39,6 +39,13 @@ test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, 
   expect(others.map(({ alerts }) => alerts.join())).toEqual(['event g0-0', 'event m0-0']);
 });
 
+test('mailboxes with other bounces that Warmwarden switched on the same day are counted beside the incident', async () => {
+  const at = await lived(`\n09:30 recovery g3-4 invalid\n09:31 recovery g4-3 invalid${providerBlock}`, 12 * hourMs);
+  const [began] = ofIncidents(at);
+  const [common = ''] = began?.message.incident?.sentences ?? [];
+  expect(common.match(/\d+/g)?.map(Number)).toEqual([5, 24, 2, 5]);
+});
+
 test("one domain's DNS and the bounces that follow: at most three messages, and the end is the last", async () => {
   const at = await lived(domainDown, 2 * dayMs);
   expect(at.sent.map(({ title }) => title.replace(/ since .*/, ''))).toEqual([

@@ -113,7 +113,7 @@ function firing(condition: Exclude<Sample, Transition | null | undefined>): Tran
 function incidentMessage(): GroupMessage {
   const incident = sampleIncident(16);
   const look = { now: start, zone: 'UTC', pageUrl: page, command: 'warmwarden', firing: [] };
-  const restOf = () => ({ spared: 3, others: 40 });
+  const restOf = () => ({ spared: 3, changed: 0, others: 40 });
   return incidentMessageOf(messageIncident(incident, 'began', incident.members, { ...look, restOf }), [], start);
 }
 
