@@ -1,6 +1,5 @@
 // Signals, the end of npx, and the start after a crash: how the process of a daemon ends and begins again.
 
-import { readFileSync } from 'node:fs';
 import { env, execArgv, execPath, execve, pid } from 'node:process';
 import type { Daemon } from '../../daemon/daemon.ts';
 import { systemClock } from '../../world/world.ts';
@@ -98,16 +97,11 @@ function isSupervised(): boolean {
 }
 
 const lookEveryMs = 1_000;
-/** Generations to look up: npm, its shell, and the older Node.js that started this process. */
-const farthest = 3;
 
-/**
- * Calls back once when the process that started this one for npx, `npm start` or an older Node.js is gone. The result
- * stops watching.
- */
+/** Calls back once when the shell of npx or `npm start`, or the older Node.js, that started this process is gone. The result stops watching. */
 export function afterParent(then: () => void): () => void {
   const ended = new AbortController();
-  if (started !== null) void look(then, ended.signal);
+  if (isForNpm()) void look(then, ended.signal);
   return () => ended.abort();
 }
 
@@ -116,38 +110,14 @@ async function look(then: () => void, ended: AbortSignal): Promise<void> {
   for (;;) {
     await clock.sleep(lookEveryMs, ended);
     if (ended.aborted) return;
-    if (lineage() !== started) return then();
+    if (process.ppid !== parent) return then();
   }
 }
 
-/**
- * Lineage at the start of the program, read before the program announces anything, since a user may then end npx before
- * the first look. null if no npx, `npm start` or older Node.js started the process.
- */
-const started = startedByNpm() ? lineage() : null;
+/** Parent at the start of the program, read before the program announces anything: a user may then end npx at once. */
+const parent = process.ppid;
 
-function startedByNpm(): boolean {
+function isForNpm(): boolean {
   const { npm_lifecycle_event: event = '', WARMWARDEN_STOPS_WITH_PARENT: stops } = process.env;
   return ['npx', 'start'].includes(event) || stops !== undefined;
-}
-
-/** Process ids of the parent and its ancestors up to npm, or only of the parent if the system does not name them. */
-function lineage(): string {
-  const pids = [process.ppid];
-  for (const pid of pids) {
-    const { title, parent } = processOf(pid);
-    if (/^np[mx] /.test(title)) return pids.join();
-    if (parent === undefined || pids.length === farthest) break;
-    pids.push(parent);
-  }
-  return String(process.ppid);
-}
-
-function processOf(pid: number): { title: string; parent?: number } {
-  try {
-    const [, parent] = /.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
-    return { title: readFileSync(`/proc/${pid}/cmdline`, 'utf8'), parent: Number(parent) };
-  } catch {
-    return { title: '' };
-  }
 }
