@@ -126,7 +126,7 @@ function examineFiles(file: string, loaded: ValidConfig): readonly Examined[] {
   const wrong = [...new Set([file, ...loaded.included, ...secret])].flatMap((one) => {
     const ofEverybody = (statSync(one, { throwIfNoEntry: false })?.mode ?? 0) & (secret.has(one) ? 0o6 : 0o2);
     const said = `Every user can read or change ${one}: run \`chmod o-rw ${one}\`.`;
-    return ofEverybody === 0 ? [] : [permission('warning', said)];
+    return ofEverybody === 0 ? [] : [permission((ofEverybody & 0o2) === 0 ? 'warning' : 'problem', said)];
   });
   return wrong.length > 0 ? wrong : [permission('ok', 'The files of the configuration are protected.')];
 }

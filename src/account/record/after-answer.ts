@@ -122,7 +122,7 @@ function displacedProofIn(mailbox: MailboxState, observation: Observation, conte
 }
 
 /** Returns the mailbox after its action was read back: our change is claimed, and the evidence restarts. */
-export function confirm(
+function confirm(
   before: MailboxState,
   warmup: Observed<WarmupAnswer>,
   context: Pick<AnswerContext, 'policy' | 'words' | 'now' | 'apiAheadMs'>,
