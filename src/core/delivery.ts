@@ -37,8 +37,8 @@ type PendingDelivery = DeliveryIn<'pending', null, null, null>;
 /** State of an attempt without a recorded outcome, which must not be repeated blindly. */
 type BegunDelivery = DeliveryIn<'begun', null, EpochMs, null>;
 type AcceptedDelivery = DeliveryIn<'accepted', null, null, string>;
-/** undelivered: given up, visible, kept. replaced: a reminder in whose place a newer one was sent. */
-type SettledDelivery = DeliveryIn<'sent' | 'undelivered' | 'replaced', EpochMs, null, string | null>;
+/** undelivered: given up, visible, kept. */
+type SettledDelivery = DeliveryIn<'sent' | 'undelivered', EpochMs, null, string | null>;
 
 /** `pendingDelivery` makes one; `deliveryAfter` alone brings it from one state into another. */
 export type Delivery = PendingDelivery | BegunDelivery | AcceptedDelivery | SettledDelivery;
@@ -83,14 +83,11 @@ export type AttemptSettlement = { readonly at: EpochMs; readonly detail: string 
   | { readonly kind: 'failed'; readonly nextAttemptAt: EpochMs }
   | { readonly kind: 'sent' | 'undelivered' }
 );
-export type DeliverySettlement =
-  | AttemptSettlement
-  | { readonly kind: 'replaced'; readonly at: EpochMs; readonly detail: string };
 type Unsettled = PendingDelivery | BegunDelivery | AcceptedDelivery;
 
 /** begun: an attempt that must not be repeated blindly starts. resent: a person wants the message sent again. */
 export type DeliveryEvent =
-  | DeliverySettlement
+  | AttemptSettlement
   | { readonly kind: 'begun'; readonly at: EpochMs }
   | { readonly kind: 'resent'; readonly at: EpochMs };
 
@@ -100,9 +97,7 @@ export function deliveryAfter(delivery: Delivery, event: DeliveryEvent): Deliver
   const { kind, at } = event;
   if (kind === 'begun' && state === 'pending') return { ...delivery, state: 'begun', begunAt: at };
   if (kind === 'resent' && state === 'undelivered') return { ...delivery, ...untried(at) };
-  if (kind === 'replaced' && state === 'pending')
-    return { ...delivery, state: 'replaced', detail: event.detail, nextAttemptAt: at, settledAt: at };
-  const isAttempt = kind !== 'begun' && kind !== 'resent' && kind !== 'replaced';
+  const isAttempt = kind !== 'begun' && kind !== 'resent';
   if (isAttempt && (state === 'pending' || state === 'begun' || state === 'accepted')) return settled(delivery, event);
   throw new Error(`delivery ${delivery.id}: nothing leads from ${state} by ${kind}`);
 }

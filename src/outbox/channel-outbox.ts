@@ -1,13 +1,12 @@
 // Outbox of one channel. Keeps an outcome that the store can't record: a sent message is not sent again because its
 // record failed.
 import { maxRetryAfterMs, type SendOutcome } from '../channels/channel.ts';
-import { type AttemptSettlement, type Delivery, type DeliverySettlement, deliveryAfter } from '../core/delivery.ts';
+import { type AttemptSettlement, type Delivery, deliveryAfter } from '../core/delivery.ts';
 import type { ChannelState } from '../core/fleet/fleet.ts';
 import type { OutboxCount } from '../core/records.ts';
 import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';
 import type { StoredOutbox } from '../store/outbox.ts';
 import type { Clock } from '../world/world.ts';
-import { reminderPrefix } from './delivery-of.ts';
 
 /** Maximum number of pending deliveries in one look: large enough to pass by messages that can't be sent. */
 const lookLimit = 100;
@@ -23,7 +22,7 @@ export class ChannelOutbox {
   readonly #outbox: StoredOutbox;
   readonly #clock: Clock;
   /** Outcomes that the store has not recorded yet, in order, by delivery. */
-  readonly #unrecorded = new Map<string, DeliverySettlement[]>();
+  readonly #unrecorded = new Map<string, AttemptSettlement[]>();
 
   constructor(channel: string, outbox: StoredOutbox, clock: Clock) {
     this.#channel = channel;
@@ -37,7 +36,7 @@ export class ChannelOutbox {
   }
 
   /** Settles an attempt. Never rejects: the store counts and shows its own failures, and `catchUp` tries again. */
-  async settle(id: string, settlement: DeliverySettlement): Promise<void> {
+  async settle(id: string, settlement: AttemptSettlement): Promise<void> {
     this.#unrecorded.set(id, [...(this.#unrecorded.get(id) ?? []), settlement]);
     await this.catchUp();
   }
@@ -65,7 +64,7 @@ export class ChannelOutbox {
 
   #afterOutcomes(stored: readonly Delivery[]): readonly Delivery[] {
     if (!this.isBehind) return stored;
-    // A delivery that is gone from the store (it was replaced, say) needs no record.
+    // A delivery that is gone from the store needs no record.
     const waiting = new Set(stored.map(({ id }) => id));
     for (const id of this.#unrecorded.keys()) if (!waiting.has(id)) this.#unrecorded.delete(id);
     return stored
@@ -90,8 +89,6 @@ interface TurnContext {
   readonly now: EpochMs;
   /** Rest of the channel after a failure. A message that was never tried does not wait for this. */
   readonly restMs: number;
-  /** True if a delivery waited for a receiver that has answered since: it is then due at once. */
-  readonly revived: (id: string) => boolean;
 }
 
 export function nextDelivery(pending: readonly Delivery[], patience: TurnContext): Turn {
@@ -100,17 +97,6 @@ export function nextDelivery(pending: readonly Delivery[], patience: TurnContext
   const [delivery] = due.sort((one, other) => triesOf(one) - triesOf(other) || one.sequence - other.sequence);
   if (delivery) return { delivery, waitMs: 0 };
   return { delivery: null, waitMs: Math.min(Number.POSITIVE_INFINITY, ...free.map(({ wait }) => wait)) };
-}
-
-/** Delivery to send, and the older reminders about the same alerts that it replaces. None replaces what a receiver has. */
-export function newestOf(
-  delivery: Delivery,
-  pending: readonly Delivery[],
-): { readonly sent: Delivery; readonly replaced: readonly Delivery[] } {
-  const reminder = delivery.alerts.find((one) => one.startsWith(reminderPrefix));
-  if (reminder === undefined || delivery.state !== 'pending') return { sent: delivery, replaced: [] };
-  const same = pending.filter(({ state, alerts }) => state === 'pending' && alerts[0] === reminder);
-  return { sent: same.at(-1) ?? delivery, replaced: same.slice(0, -1) };
 }
 
 function firstOfEachAlert(pending: readonly Delivery[]): readonly Delivery[] {
@@ -122,10 +108,10 @@ function firstOfEachAlert(pending: readonly Delivery[]): readonly Delivery[] {
   });
 }
 
-function waitOf({ id, attempts, nextAttemptAt }: Delivery, { now, restMs, revived }: TurnContext): number {
+function waitOf({ attempts, nextAttemptAt }: Delivery, { now, restMs }: TurnContext): number {
   const wait = nextAttemptAt - now;
   // A wait beyond the longest that a receiver may ask for means that the clock was set back.
-  const own = wait > maxRetryAfterMs || revived(id) ? 0 : Math.max(0, wait);
+  const own = wait > maxRetryAfterMs ? 0 : Math.max(0, wait);
   return attempts === 0 ? own : Math.max(own, restMs);
 }
 

@@ -22,20 +22,12 @@ export function deliveryOf(channel: Channel, message: GroupMessage, shown: Group
   const { group, transitions, at, incident } = message;
   const { payload, title } = rendered;
   const steps = createHash('sha256');
-  const named = createHash('sha256');
-  for (const { kind, at: of, alert } of transitions) {
-    steps.update(`${kind} ${of} ${alert.fingerprint},`);
-    named.update(`${alert.fingerprint},`);
-  }
+  for (const { kind, at: of, alert } of transitions) steps.update(`${kind} ${of} ${alert.fingerprint},`);
   const id = deliveryId([channel.name, group, String(at), steps.digest('base64url'), payload]);
   const fingerprints = transitions.map(({ alert }) => alert.fingerprint);
-  const reminds = transitions.length > 0 && transitions.every(({ kind }) => kind === 'reminder');
-  const first = [
-    ...(reminds ? [`${reminderPrefix}${named.digest('base64url')}`] : []),
-    // Messages about an incident keep their order, whatever alerts they contain.
-    ...(incident ? [`incident|${incident.id}`] : []),
-  ];
-  return { id, channel: channel.name, group, payload, title, alerts: [...first, ...fingerprints] };
+  // Messages about an incident keep their order, whatever alerts they contain.
+  const ofIncident = incident ? [`incident|${incident.id}`] : [];
+  return { id, channel: channel.name, group, payload, title, alerts: [...ofIncident, ...fingerprints] };
 }
 
 /** Renders a message. A channel that can't render it must not keep the message from the others. */
@@ -48,8 +40,6 @@ function rendering(channel: Channel, message: GroupMessage, log: Log): Rendered 
     return null;
   }
 }
-
-export const reminderPrefix = 'reminder|';
 
 /** Differs from the id of any other message, also of another installation with the same receiver. */
 export function deliveryId(parts: readonly string[]): string {

@@ -209,7 +209,7 @@ function visible(channel: string, { members }: Incident, readers: IncidentReader
   return members.filter((member) => sees({ ...member, id: member.mailboxId }) && isRouted(alertOf(member)));
 }
 
-/** It has no `firingAt`: a delayed route leads to single alerts, not to incidents. */
+/** The alert has no `firingAt`: a delayed route leads to single alerts, not to incidents. */
 function alertOf({ account, mailboxId, email, severity, state, since }: IncidentMailbox): Alert {
   const times = { since, firingAt: null, resolvedAt: null, firesAt: null, seen: 0, status: 'firing' } as const;
   const facts = { title: '', sentences: [], numbers: {} };

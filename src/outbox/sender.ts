@@ -13,7 +13,6 @@ import {
   ChannelOutbox,
   failedAgain,
   giveUpAfterMs,
-  newestOf,
   nextDelivery,
   settlementOf,
   untried,
@@ -31,14 +30,10 @@ export interface SenderParts extends NotifyParts {
   readonly shown: (alert: Alert) => Alert;
 }
 
-/** Failures after which an answer marks the end of an outage: the deliveries that waited are then tried at once. */
-const failuresOfAnOutage = 3;
 const behindMs = 5_000;
 const notOursMs = 1_000;
 /** Wait before the next look at upkeep: at a start the notification log is not loaded yet. */
 const nothingToKeepUpMs = 5_000;
-
-const newerWasSent = 'a newer reminder about the same alerts was sent instead';
 
 /** Outcome of a channel that sends once: an attempt that may have succeeded is not repeated. */
 function lost(because: string): SendOutcome {
@@ -57,8 +52,6 @@ export class Sender {
   #restsUntil = Number.NEGATIVE_INFINITY;
   #failures = 0;
   readonly #refusals = new Map<string, number>();
-  /** Deliveries tried since the end of an outage, or null if there was none. */
-  #triedSinceOutage: Set<string> | null = null;
   /** Consecutive messages that were sent completely and got no answer. */
   #unanswered = 0;
   #isEnding = false;
@@ -100,16 +93,12 @@ export class Sender {
       return 0;
     }
     const pending = (await this.#outbox.contents()).pending.filter((delivery) => !this.#isUntimely(delivery));
-    const tried = this.#triedSinceOutage;
-    const { delivery, waitMs } = nextDelivery(pending, {
-      now: world.clock.now(),
-      restMs: this.#restsUntil - now,
-      revived: (id) => tried !== null && !tried.has(id),
-    });
+    const patience = { now: world.clock.now(), restMs: this.#restsUntil - now };
+    const { delivery, waitMs } = nextDelivery(pending, patience);
     if (!delivery) return Math.min(waitMs, toUpkeep);
     // The lease is checked right before the attempt, since the outbox may have been read long before.
     if (this.#parts.maySend?.() === false) return notOursMs;
-    const outcome = await this.#attempt(delivery, newestOf(delivery, pending));
+    const outcome = await this.#attempt(delivery);
     const others = pending.filter(({ id }) => id !== delivery.id);
     if (outcome.kind === 'failed' && outcome.setup) await this.#giveUpOld(others, outcome.detail);
     return Math.min(waitMs, toUpkeep);
@@ -122,28 +111,22 @@ export class Sender {
     return this.#parts.fleet.alert(storeFingerprint)?.status === 'firing';
   }
 
-  /** A failure counts for `delivery` even if another was sent in its place. */
-  async #attempt(delivery: Delivery, { sent, replaced }: ReturnType<typeof newestOf>): Promise<SendOutcome> {
+  async #attempt(delivery: Delivery): Promise<SendOutcome> {
     const { world, tally } = this.#parts;
-    const outcome = await this.#outcomeOf(sent);
+    const outcome = await this.#outcomeOf(delivery);
     const refusals = outcome.kind === 'refused' ? (this.#refusals.get(delivery.id) ?? 0) + 1 : 0;
     const now = world.clock.now();
     const random = world.random();
     const settlement = settlementOf({ delivery, outcome, refusals, random, now });
-    if (settlement.kind === 'sent' || settlement.kind === 'accepted') {
-      await this.#outbox.settle(sent.id, settlement);
-      for (const { id } of replaced) await this.#outbox.settle(id, { kind: 'replaced', detail: newerWasSent, at: now });
-    } else await this.#outbox.settle(delivery.id, settlement);
+    await this.#outbox.settle(delivery.id, settlement);
     const isPending = settlement.kind === 'failed' || settlement.kind === 'accepted';
     if (refusals > 0 && isPending) this.#refusals.set(delivery.id, refusals);
     else this.#refusals.delete(delivery.id);
-    if (isPending) this.#triedSinceOutage?.add(delivery.id);
-    else this.#triedSinceOutage?.delete(delivery.id);
     this.#onOutcome(outcome, random);
     if (settlement.kind !== 'accepted') tally.notification(this.#channel.name, settlement.kind);
     if (settlement.kind === 'undelivered') this.#gaveUp(delivery, settlement.detail);
     if (outcome.kind === 'unanswered') {
-      const { id, title } = sent;
+      const { id, title } = delivery;
       const what = { channel: this.#channel.name, delivery: id, title, detail: outcome.detail };
       world.log.warn(
         what,
@@ -206,7 +189,6 @@ export class Sender {
     }
     if (outcome.kind === 'sent' || outcome.kind === 'accepted') {
       this.#unanswered = 0;
-      if (this.#failures >= failuresOfAnOutage) this.#triedSinceOutage = new Set();
       this.#failures = 0;
       this.#restsUntil = Number.NEGATIVE_INFINITY;
       this.#succeeded();

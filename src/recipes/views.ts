@@ -260,7 +260,7 @@ const deliveries: RecipeView = {
     column('id', 'the same on every try', 'd.id'),
     column('channel', 'the name of the channel', 'd.channel'),
     column('title', 'one line of it', "d.delivery ->> '$.title'"),
-    column('state', 'pending, sent, undelivered, or replaced (by a newer reminder)', 'd.state'),
+    column('state', 'pending, sent or undelivered', 'd.state'),
     column('attempts', 'how often it was tried', "d.delivery ->> '$.attempts'"),
     time('created_at', 'when it was created', 'd.created_at'),
     time(

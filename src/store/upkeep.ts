@@ -51,7 +51,7 @@ function oldRows({ now, retention }: UpkeepPlan): Readonly<Record<string, OldRow
     'old steps of alerts': { table: 'transitions', isOld: sql`t.at < ${messagesBefore} AND t.notified = 1` },
     'sent messages': {
       table: 'deliveries',
-      isOld: sql`t.state IN ('sent', 'replaced') AND t.settled_at < ${messagesBefore}`,
+      isOld: sql`t.state = 'sent' AND t.settled_at < ${messagesBefore}`,
     },
     // The audit log still has each silence and its author.
     'expired silences': { table: 'silences', isOld: sql`t.until <= ${sql.lit(now)}` },

@@ -14,7 +14,6 @@ const events: Readonly<Record<DeliveryEvent['kind'], DeliveryEvent>> = {
   failed: { kind: 'failed', nextAttemptAt, detail: 'why', at },
   sent: { kind: 'sent', detail: 'why', at },
   undelivered: { kind: 'undelivered', detail: 'why', at },
-  replaced: { kind: 'replaced', detail: 'why', at },
   resent: { kind: 'resent', at },
 };
 
@@ -26,13 +25,11 @@ const leadsTo: Readonly<Record<DeliveryState, Partial<Record<DeliveryEvent['kind
     failed: 'pending',
     sent: 'sent',
     undelivered: 'undelivered',
-    replaced: 'replaced',
   },
   begun: { accepted: 'accepted', failed: 'pending', sent: 'sent', undelivered: 'undelivered' },
   accepted: { accepted: 'accepted', failed: 'accepted', sent: 'sent', undelivered: 'undelivered' },
   sent: {},
   undelivered: { resent: 'pending' },
-  replaced: {},
 };
 
 /** Each state after two attempts. */
@@ -48,7 +45,6 @@ const inState = {
     attempts: 2,
     detail: 'earlier',
   }),
-  replaced: sampleDelivery({ state: 'replaced', settledAt: start, attempts: 2 }),
 } as const satisfies Record<DeliveryState, unknown>;
 
 const states = Object.keys(leadsTo) as DeliveryState[];
@@ -67,8 +63,8 @@ describe('a delivery that is', () => {
   });
 });
 
-test('what the store and people know of it: pending, sent, undelivered, or replaced', () => {
-  const known = ['pending', 'pending', 'pending', 'sent', 'undelivered', 'replaced'];
+test('what the store and people know of it: pending, sent or undelivered', () => {
+  const known = ['pending', 'pending', 'pending', 'sent', 'undelivered'];
   expect(states.map((state) => publicState(inState[state]))).toEqual(known);
 });
 

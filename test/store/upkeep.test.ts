@@ -106,7 +106,7 @@ const stays = [
 const goes = [
   ...[mailbox('gone', 41), observation('gone', 'mailboxes'), observation('gone', 'dns')],
   ...[action('older', 'here', 'confirmed', 4_000), action('old', 'gone', 'dropped', 1_831), decision(2, 'here', 41)],
-  ...[change(1, 41), delivery('sent', 'sent', 11), delivery('replaced', 'replaced', 11), transition(2, 11, 1)],
+  ...[change(1, 41), delivery('sent', 'sent', 11), transition(2, 11, 1)],
   ...[command(2, 1_831, 'done'), silence('over', 1)],
 ];
 type Row = readonly [table: string, row: Record<string, string | number | null>];

@@ -79,10 +79,8 @@ const delivery = z
     channel: text,
     title: text,
     state: z
-      .enum(['pending', 'sent', 'undelivered', 'replaced'])
-      .describe(
-        'undelivered: Warmwarden gave up; `channels resend` sends it again. replaced: a reminder in whose place a newer one was sent.',
-      ),
+      .enum(['pending', 'sent', 'undelivered'])
+      .describe('undelivered: Warmwarden gave up; `channels resend` sends it again.'),
     attempts: count,
     created_at: moment,
     next_attempt_at: moment.nullable(),

@@ -78,7 +78,6 @@ const deliveryWords: Readonly<
 > = {
   pending: { word: 'waiting', tone: 'waiting' },
   sent: { word: 'sent', tone: 'confirmed' },
-  replaced: { word: 'replaced', tone: 'waiting' },
   undelivered: { word: 'undelivered', tone: 'critical' },
 };
 
