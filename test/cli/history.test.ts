@@ -1,16 +1,14 @@
 // `warmwarden history`: the audit log of a daemon; `warmwarden writes` where no daemon answers.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { auditing } from '../../src/operations/audit.ts';
 import { Store } from '../../src/store/store.ts';
-import type { Token } from '../../src/web/access/auth.ts';
 import { roomsOf } from '../operations/rooms.ts';
 import { actionOf, arrivedMailbox, emptyList, now } from '../store/records.ts';
 import { commandLine } from '../support/command-line.ts';
 import { newFolder } from '../support/new-folder.ts';
-import { sha256 } from '../support/sha256.ts';
 import { silentWorld } from '../support/silent-world.ts';
 import { serve } from '../web/running-server.ts';
 
@@ -35,8 +33,6 @@ beforeEach(async () => {
   await store.close();
 });
 
-afterEach(() => void vi.unstubAllEnvs());
-
 const run = (...argv: readonly string[]) => commandLine([...argv, '--config', config]);
 
 /** What a store says now, opened for a moment. */
@@ -46,11 +42,11 @@ async function inStore<Value>(look: (store: Store) => Promise<Value>): Promise<V
 }
 
 /** What `history` says of a daemon that has the store. */
-async function history(argv: readonly string[], tokens: readonly Token[] | null = null) {
+async function history(argv: readonly string[]) {
   return inStore(async (store) => {
     const fleet = new Fleet();
     fleet.putMailbox(bob);
-    await using server = await serve(fleet, { history: store.audit, auth: () => (tokens ? { tokens } : 'none') });
+    await using server = await serve(fleet, { history: store.audit });
     return await commandLine(['history', ...argv, '--url', server.url]);
   });
 }
@@ -97,17 +93,6 @@ describe('history', () => {
       /^.* {2}zoe {2}reload {2}done\n {2}Done\.\nThere are older entries: --limit shows more of them\.\n$/,
     );
     expect((await history(['--limit', '0'])).code).toBe(2);
-  });
-
-  test('is for a token that may read', async () => {
-    const tokens = [{ name: 'vera', role: 'viewer' as const, sha256: sha256('t') }];
-    vi.stubEnv('WARMWARDEN_TOKEN', 't');
-    expect((await history(['--json'], tokens)).code).toBe(0);
-    vi.stubEnv('WARMWARDEN_TOKEN', 'wrong');
-    expect(await history([], tokens)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('does not know the token'),
-    });
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { minuteMs } from '../../src/core/time.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
-import { emergencyWeek, OtherApi } from '../support/other-api.ts';
+import { OtherApi } from '../support/other-api.ts';
 
 const poll = { health: '0 * * * *', mailboxes: '* * * * *', stats: '*/5 * * * *', warmup: '*/5 * * * *' };
 
@@ -9,20 +9,6 @@ const poll = { health: '0 * * * *', mailboxes: '* * * * *', stats: '*/5 * * * *'
 function routed(url: string, secret: string, routes: readonly object[]): object {
   return { channels: [{ name: 'hook', type: 'webhook', url, secret }], routes, group_wait: '0s' };
 }
-
-test('an emergency pause that no route takes goes to the channel all the same', async () => {
-  await using api = await OtherApi.start();
-  api.add('ann@d2.example', { days: emergencyWeek });
-  await using stage = await startMovedDaemon({ other: api, poll });
-  const { hookUrl, secret } = stage.receiver;
-  const match = { mailbox: '*@d1.example' };
-  await stage.reload((config) => {
-    config.alerts = routed(hookUrl, secret, [{ match, channels: ['hook'] }]) as typeof config.alerts;
-  });
-  await stage.run(20 * minuteMs);
-  expect(api.posts()).toHaveLength(1);
-  expect(stage.notified('guard_acted')).toEqual(['event']);
-});
 
 test('a mistyped exclude, override and route are an alert, which ends with the file', async () => {
   await using api = await OtherApi.start();

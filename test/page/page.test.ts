@@ -212,6 +212,11 @@ const headlines: readonly Headline[] = [
     body: ['class="headline calm"'],
   },
   {
+    name: 'counts a mailbox that is over the limit with too few bounces',
+    put: (fleet) => putVerdict(fleet, 'm1', { reason: 'insufficient_evidence', mode: 'slow', sent: 80, bounced: 1 }),
+    says: '1 mailbox over the limit and not acted on, 2 within limits.',
+  },
+  {
     name: 'counts the held mailboxes',
     put: (fleet) => {
       putVerdict(fleet, 'g1', breach, 'globex');

@@ -62,8 +62,6 @@ export interface MovedOptions {
   readonly second?: readonly string[];
   /** Accounts by name, each with a key of its own, a tag and these mailboxes, in place of the usual ones. */
   readonly clients?: Readonly<Record<string, readonly string[]>>;
-  /** Whether alerts of severity info are told, too. */
-  readonly isInfoTold?: true;
   /** Keys of the file that differ. */
   readonly file?: object;
   /** What happens in the simulation before the daemon starts. */
@@ -148,7 +146,7 @@ export async function startMovedDaemon(options: MovedOptions) {
     accounts,
     // Every request is real work for the moved clock: spare ones are not spent here.
     poll: { stats_interval_min: '0s', ...poll },
-    alerts: { channels: [hook], ...(options.isInfoTold && { routes: [{ match: {}, channels: ['hook'] }] }) },
+    alerts: { channels: [hook] },
     server: { listen: '127.0.0.1:0' },
     ...changes,
   };
