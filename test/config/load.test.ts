@@ -45,10 +45,6 @@ describe('defaults', () => {
     });
   });
 
-  test('a key without a value counts as not written', () => {
-    expect(accepted(`${account}guard:\npoll:\n  stats:\n`).poll.stats).toBe('*/15 * * * *');
-  });
-
   test('without routes every channel gets critical and warning', () => {
     expect(accepted(account + slack).alerts.routes).toEqual([
       { match: { severity: ['critical', 'warning'] }, channels: ['ops'] },

@@ -47,10 +47,6 @@ describe('the mailboxes of an account', () => {
 });
 
 describe('the policy of a mailbox', () => {
-  test('is the default when nothing is written', () => {
-    expect(policy({})).toEqual(defaultPolicy);
-  });
-
   test('profile literal sets one bounce and seven days', () => {
     expect(policy({ profile: 'literal' })).toEqual({ ...defaultPolicy, minBounces: 1, windowMaxDays: 7 });
   });

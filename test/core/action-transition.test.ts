@@ -114,9 +114,3 @@ describe('the fields that go with the state', () => {
     expect(outcome(events[kind], failedBefore)).toMatchObject(later);
   });
 });
-
-test('an action can be tried again as often as it fails', () => {
-  const tries = [events.opened, events.refused, events.opened, events.throttled, events.opened, events.unseen];
-  const tried = tries.reduce<Action>(actionAfter, sampleAction({ state: 'planned' }));
-  expect(tried).toMatchObject({ state: 'unconfirmed', attempts: 2, nextTryAt: at + 5 * minuteMs });
-});

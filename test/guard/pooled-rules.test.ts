@@ -98,10 +98,6 @@ describe('shared_bounces', () => {
     days: sample.days.map(([sent, bounced], day) => [sent, day >= from ? bounced * 3 : bounced] as const),
   });
 
-  test('is silent about a usual two days', () => {
-    expect(accountShift(accountOf(fleet), now)).toMatchObject({ isShifted: false, hasEnded: true });
-  });
-
   test('sees a rate that has doubled, with at least 12 bounces more, on at least five domains', () => {
     const shift = accountShift(accountOf(fleet.map((one) => times2(one, 28))), now);
     expect(shift).toMatchObject({ isShifted: true, hasEnded: false, domains: 6 });

@@ -31,17 +31,6 @@ function verdictOn(change: Partial<Situation> = {}, policy = defaultPolicy) {
 const restored = { action: 'restore', reason: 'clean_volume' };
 
 describe('a recovery of ours', () => {
-  test('ends after clean days and clean emails, and says how far it has come', () => {
-    expect(verdictOn()).toEqual(restored);
-    expect(judge(defaultPolicy, recovering()).restore).toEqual({
-      mode: 'balanced',
-      cleanDays: 19,
-      neededDays: 7,
-      cleanMails: 300,
-      neededMails: 100,
-    });
-  });
-
   test('is set back by a bounce, and ends although that bounce is still in the window', () => {
     const withBounce = (daysAgo: number, sent = 15) => {
       const rows = daysUpTo(today, ...times(20, sent));

@@ -127,14 +127,7 @@ test('of several APIs that hold actions the command names one, and acts on the m
 
 test('the preview says which mailboxes are paused and which are switched, and another action is another plan', () => {
   const { effect, plan } = stage([], keys, { 'beta/m3': 'pause', 'acme/m2': 'hold' });
-  expect(effect).toBe(
-    [
-      'Warmwarden will immediately act on 3 mailboxes that the circuit breaker of api.example is holding.',
-      'Warmwarden will pause the warm-up of 1 mailbox, until a person resumes it: m3@x.example.',
-      'Warmwarden will switch 1 mailbox to recovery mode: m1@x.example.',
-      'Warmwarden will first judge 1 mailbox on fresh data: m2@x.example.',
-    ].join(' '),
-  );
+  expect(effect).toMatch(/act on 3 mailboxes .* pause .*: m3@\S+ .* switch .*: m1@\S+ .* first judge .*: m2@\S+$/);
   expect(plan.about).not.toEqual(stage([]).plan.about);
   const many = Array.from({ length: 12 }, (_, number) => `acme/m${number}`);
   expect(stage([], many).effect).toMatch(/m9@x\.example and 2 more\.$/);

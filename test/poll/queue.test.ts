@@ -279,15 +279,6 @@ test('whatever joins, leaves, is asked for, fails and is answered: nothing is ma
 });
 
 // Requests that the API hardly allows once all went to health and the mailbox list.
-test('a mailbox that left takes all its polls along, and its place can be taken by another', () => {
-  const queue = sweptQueue(['m', 'n']);
-  queue.run('stats', 100);
-  queue.add({ route: 'dns', mailboxId: 'm' }, 900);
-  queue.leave('m');
-  queue.join('o', read, 100);
-  expect(served(queue, 1_000)).toEqual(['warmup o', 'stats o', 'stats n']);
-});
-
 test('an API that allows one request a minute, whatever the plan says, is asked about mailboxes four times out of six', () => {
   // As with X-RateLimit-Remaining: 0 in every answer, or 429 for some.
   const queue = queueOf(minuteMs, 97);

@@ -246,18 +246,8 @@ test.each([
   [11, 'database disk image is malformed', true, /\/var\/store\.db is damaged/],
   [26, 'file is not a database', true, /\/var\/store\.db is damaged/],
   // No person is to replace a sound store.
-  [
-    1,
-    'cannot start a transaction within a transaction',
-    false,
-    /^Check \/var\/store\.db and its folder \/var; the log/,
-  ],
-  [
-    1,
-    'no such table: observations',
-    true,
-    /^A part of \/var\/store\.db was deleted: stop Warmwarden, put a backup in its place/,
-  ],
+  [1, 'cannot start a transaction within a transaction', false, /^Check \/var\/store\.db and its folder \/var;/],
+  [1, 'no such table: observations', true, /^A part of \/var\/store\.db was deleted: stop Warmwarden, put a backup/],
 ])('an error of SQLite itself with code %i, "%s", lasts: %s', (errcode, said, lasting, remedy) => {
   const failure = failureOf('/var/store.db', Object.assign(new Error(said), { errcode }));
   expect(failure).toMatchObject({ lasting, remedy: expect.stringMatching(remedy) });

@@ -19,42 +19,21 @@ import { ann, bob, dayMs, hourMs, type Json, scenarioOf, serve } from './served.
 
 const hours = 10;
 
+/** Route, place in its answer, and the fields that the document gives. */
 test.each([
-  [
-    'the list',
-    '/v1/mailboxes',
-    ['mailboxes', '0'],
-    'id email provider status health_score daily_limit warmup_day created_at',
-  ],
-  [
-    'a warm-up',
-    '/v1/warmup',
-    [],
-    'mailbox_id email status health_score daily_limit warmup_day warmup_mode config recent_emails',
-  ],
-  [
-    'its settings',
-    '/v1/warmup',
-    ['config'],
-    'target_daily_limit reply_rate thread_rate weekdays_only send_window_start send_window_end',
-  ],
-  [
-    'its emails',
-    '/v1/warmup',
-    ['recent_emails', '9'],
-    'id status landed_in subject scheduled_at sent_at bounce_type bounce_category',
-  ],
-  [
-    'a day',
-    '/v1/stats',
-    ['stats', '6'],
-    'date sent delivered opened replied bounced spam_landed inbox_rate bounce_rate reply_rate health_score',
-  ],
-] as const)('%s has exactly the fields of the document', async (_, route, place, fields) => {
+  '/v1/mailboxes mailboxes.0: id email provider status health_score daily_limit warmup_day created_at',
+  '/v1/warmup: mailbox_id email status health_score daily_limit warmup_day warmup_mode config recent_emails',
+  '/v1/warmup config: target_daily_limit reply_rate thread_rate weekdays_only send_window_start send_window_end',
+  '/v1/warmup recent_emails.9: id status landed_in subject scheduled_at sent_at bounce_type bounce_category',
+  '/v1/stats stats.6: date sent delivered opened replied bounced spam_landed inbox_rate bounce_rate reply_rate health_score',
+])('%s, and no other field', async (documented) => {
+  const [where = '', fields = ''] = documented.split(': ');
+  const [route, place] = where.split(' ');
   await using served = await serve();
   await served.clock.advance(hours * hourMs);
   const { body } = await served.ask(`${route}?mailbox_id=${served.idOf(ann.email)}`);
-  expect(Object.keys(place.reduce((part, key) => part[key], body))).toEqual(fields.split(' '));
+  const part = (place?.split('.') ?? []).reduce((inner, key) => inner[key], body);
+  expect(Object.keys(part)).toEqual(fields.split(' '));
 });
 
 test('statistics cover seven days unless asked otherwise, today last, rates as strings', async () => {
@@ -247,20 +226,8 @@ test('a DNS failure of a domain shows at once in every mailbox of it, until it i
 });
 
 test.each([
-  [
-    'what the fleet does not have',
-    'breach',
-    'nobody@two.example',
-    404,
-    /^The simulated fleet has no nobody@two\.example\. It has /,
-  ],
-  [
-    'what sends nothing',
-    'emergency',
-    ann.email,
-    409,
-    /is paused, so it sends nothing\. Choose another mailbox, or resume it\.$/,
-  ],
+  ['what the fleet does not have', 'breach', 'nobody@two.example', 404, /fleet has no nobody@two\.example\. It has /],
+  ['what sends nothing', 'emergency', ann.email, 409, /is paused, so it sends nothing\./],
   ['an unknown trouble', 'flood', bob.email, 400, /./],
   ['a target of a trouble without one', 'unwell', bob.email, 400, /./],
 ])('%s is refused with a sentence, and nothing changes', async (_, kind, target, status, said) => {

@@ -20,25 +20,15 @@ const outside = (at: number) => ({ what: 'warm-up' as const, from: 'active', to:
 const ours = 'Warmwarden paused the warm-up on 11 March 22:12 UTC.';
 const resumed = action('a3', box, { kind: 'resume', by: { name: 'ann', reason: '' }, plannedAt: now });
 const refused = action('a4', box, { kind: 'pause', by: { name: 'bob', reason: '' }, state: 'refused' });
+const byPerson = 'ann paused the warm-up through Warmwarden on 12 March 02:12 UTC. Reason: a bad list.';
+const byTool = 'Somebody else paused the warm-up between 12 March 02:12 and 03:12 UTC, not through Warmwarden.';
 const unknown = 'Somebody else paused the warm-up. Warmwarden does not know when.';
 
 test.each([
   ['us, with the counts', claim, [pause], [], `${ours} 16 bounces in 52 emails since 11 March: 30.77%.`],
   ['us, without a record', claim, [], [], ours],
-  [
-    'a person through Warmwarden',
-    null,
-    [byAnn, pause],
-    [outside(now - dayMs)],
-    'ann paused the warm-up through Warmwarden on 12 March 02:12 UTC. Reason: a bad list.',
-  ],
-  [
-    'another tool, between two looks',
-    null,
-    [byAnn],
-    [outside(now)],
-    'Somebody else paused the warm-up between 12 March 02:12 and 03:12 UTC, not through Warmwarden.',
-  ],
+  ['a person through Warmwarden', null, [byAnn, pause], [outside(now - dayMs)], byPerson],
+  ['another tool, between two looks', null, [byAnn], [outside(now)], byTool],
   ['whom no record shows', null, [], [], unknown],
   ['whom no record shows, after a refused pause', null, [refused], [], unknown],
   ['whom no record shows, after a resume', null, [resumed], [], unknown],
