@@ -73,8 +73,8 @@ export const readHealth: Reader<HealthAnswer> = reader((body) => {
 
 function readEntry(raw: unknown, doubts: Doubts): MailboxEntry | null {
   const fields = fieldsOf(raw);
-  const [id, { email }] = [readId(fields), fields];
-  if (id === null || !isName(email)) return null;
+  const [id, email] = [readId(fields), addressIn(fields)];
+  if (id === null || email === null) return null;
   return {
     id,
     email: email.toWellFormed(),
@@ -85,6 +85,13 @@ function readEntry(raw: unknown, doubts: Doubts): MailboxEntry | null {
     warmupDay: numberIn(fields, 'warmup_day', doubts, 'mailboxes.'),
     ...momentIn(fields, 'created_at', 'createdAt'),
   };
+}
+
+/** Takes the address out of spaces and out of `Ada <ada@acme.example>`: `exclude` and `overrides` match the address. */
+function addressIn({ email }: JsonFields): string | null {
+  if (!isName(email)) return null;
+  const text = email.trim();
+  return (/<([^<>]*@[^<>]*)>$/.exec(text)?.[1]?.trim() ?? text) || null;
 }
 
 function momentIn<Name extends string>(

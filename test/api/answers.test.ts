@@ -74,6 +74,16 @@ test('an unreadable entry hides nobody: the list counts as truncated', () => {
   expect([list?.mailboxes.map(({ id }) => id), list?.truncated]).toEqual([['a'], true]);
 });
 
+test.each([
+  [' ann@one.example ', 'ann@one.example'],
+  ['Ann Moss <ann@one.example>', 'ann@one.example'],
+  ['"Moss, Ann" < ann@one.example > ', 'ann@one.example'],
+  ['Ann@One.example', 'Ann@One.example'],
+  ['<ann>', '<ann>'],
+])('the address of %j is %j: so exclude and overrides match it', (email, address) => {
+  expect(readMailboxes({ mailboxes: [{ id: 'a', email }] })?.mailboxes[0]?.email).toBe(address);
+});
+
 test.each(['a\ud800', '\udc00', 'a\0b', '.', '..'])(
   'a mailbox with the id %j can be neither asked for nor stored: the list is truncated',
   (id) => {
