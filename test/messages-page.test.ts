@@ -61,3 +61,16 @@ test('the channels, routes, digest and heartbeat of the pages are a configuratio
     [5, [['ops'], ['client-acme']], true],
   );
 });
+
+test('numbers of a sample follow from the others: emails of the digest, and the bounces that are shown', () => {
+  const all = pageOf('messages');
+  const [, sent, bounced] = /(\d+) emails since .*, of which (\d+) bounced/.exec(all) ?? [];
+  const done = [...all.matchAll(/confirmed after .* s\. (\d+) bounces in (\d+) emails: /g)];
+  const sum = (group: number) => done.reduce((total, match) => total + Number(match[group]), 0);
+  expect([sent, bounced].map(Number)).toEqual([sum(2), sum(1)]);
+  const blocks = all.split('```').filter((block) => /last (\d+ )?bounces?/.test(block));
+  const shown = (block: string) => Number(/last (\d+) bounces/.exec(block)?.[1] ?? 1);
+  const told = (block: string) => Number(/(\d+) bounces? in/.exec(block)?.[1]);
+  expect(blocks.length).toBeGreaterThan(4);
+  expect(blocks.filter((block) => shown(block) > told(block))).toEqual([]);
+});

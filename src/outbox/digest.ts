@@ -50,8 +50,8 @@ export function digestOf(
     .filter((alert) => alert.status === 'firing' && audiences.every((one) => one.concernOf(alert) !== 'none'))
     .map((alert) => alertFor(channel, alert, context))
     .sort(byWeight);
-  const blind = firing.filter(({ rule }) => ruleBook[rule].isBlind);
-  const risks = firing.filter(({ rule }) => !ruleBook[rule].isBlind);
+  const blind = firing.filter(isUnguarded);
+  const risks = firing.filter((alert) => !isUnguarded(alert));
   const unjudged = mailboxes.filter(({ verdict }) => verdict === null).length;
   const failed = undelivered
     .filter((one) => isShown(one.channel))
@@ -67,8 +67,8 @@ export function digestOf(
     .map((incident) => ({ ...incident, members: incident.members.filter(isSeen) }))
     .filter(({ members }) => !isClient || members.length > 0)
     .map((incident) => incidentText(incident, timeZone));
-  const unknown = [
-    ...(unjudged > 0 ? [`${counted(unjudged, 'mailbox', 'mailboxes')} not judged yet`] : []),
+  const unguarded = [
+    ...(unjudged > 0 ? [`Not judged yet, until all is read once: ${counted(unjudged, 'mailbox', 'mailboxes')}`] : []),
     ...titles(blind),
   ];
   const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'long' }).format(now);
@@ -76,7 +76,8 @@ export function digestOf(
   const counts = [
     `${actions.length} done`,
     `${risks.length} at risk`,
-    `${blind.length + unjudged} not guarded or not judged`,
+    `${blind.length} not guarded`,
+    `${unjudged} not judged yet`,
   ];
   return {
     name: 'digest',
@@ -93,10 +94,15 @@ export function digestOf(
       },
       ...(incidents.length === 0 ? [] : [{ heading: 'Incidents', lines: shortened(incidents, 'None.') }]),
       { heading: 'At risk', lines: shortened(titles(risks), 'Nothing.') },
-      { heading: 'Not guarded or not judged', lines: shortened(unknown, 'Nothing: every mailbox is judged.') },
+      { heading: 'Not guarded', lines: shortened(unguarded, 'Nothing.') },
       { heading: 'Undelivered messages', lines: shortened(late, 'None.') },
     ],
   };
+}
+
+/** The bounces of a mailbox are guarded on an old check of DNS or blacklists, but not on old statistics. */
+function isUnguarded({ rule, object }: Alert): boolean {
+  return ruleBook[rule].isBlind === true && (rule !== 'stale_data' || object === 'statistics');
 }
 
 function incidentText(incident: Incident, zone: string): string {

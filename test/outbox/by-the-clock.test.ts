@@ -135,11 +135,13 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
   rig.fleet.putMailbox(sampleMailbox());
   rig.fleet.putMailbox({ ...sampleMailbox(), id: 'm2', stats: null });
   rig.fleet.putAlert(sampleAlert(1, { rule: 'bounce_near_limit', severity: 'info' }));
-  rig.fleet.putAlert(sampleAlert(2));
+  rig.fleet.putAlert(sampleAlert(2, { rule: 'stale_data', object: 'statistics' }));
   await rig.clock.advance(minuteMs);
   const payload = at.bodies().find(({ text }) => text.startsWith('Warmwarden'));
   expect(slackFaults(payload)).toEqual([]);
-  expect(payload.text).toBe('Warmwarden on 20 March: 15 done, 1 at risk, 3 not guarded or not judged, 1 undelivered');
+  expect(payload.text).toBe(
+    'Warmwarden on 20 March: 15 done, 1 at risk, 1 not guarded, 2 not judged yet, 1 undelivered',
+  );
   const texts: string[] = payload.attachments[0].blocks.map(
     (block: { text?: { text: string } }) => block.text?.text ?? '',
   );
@@ -150,7 +152,7 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
   expect(texts[1]).toMatch(/confirmed .*\. \d+ bounces in \d+ emails/);
   expect(texts[1]).toContain('and 5 more: see the page.');
   expect(texts[2]).toContain('info: bob1@acme.example');
-  expect(texts[3]).toContain('2 mailboxes not judged yet');
+  expect(texts[3]).toMatch(/: 2 mailboxes\n.*stale statistics/);
   expect(texts[4]).toContain('Critical: &lt;!channel&gt;: the receiver answered 400');
 });
 
@@ -181,6 +183,14 @@ test.each<[string, readonly StatsRow[] | null, number, string]>([
 
 const north = { tag: ['client=north'] };
 
+test('an old check of DNS leaves a mailbox guarded, old statistics do not', () => {
+  const fleet = new Fleet();
+  for (const object of ['statistics', 'dns']) fleet.putAlert(sampleAlert(1, { rule: 'stale_data', object }));
+  const reader = { channel: 'ops', match: {}, routes: [], fleet, command: 'warmwarden', zone: 'UTC', now: start };
+  const { title } = digestOf({ actions: [], undelivered: [] }, reader, { since: start - dayMs, now: start });
+  expect(title).toContain(' 1 at risk, 1 not guarded, 0 not judged yet');
+});
+
 test.each([
   ['its own channel', north, [{ match: north, channels: ['ops'] }]],
   ['a channel for all', north, []],
@@ -200,7 +210,7 @@ test.each([
   const reader = { channel: 'ops', match, routes, fleet, command: 'warmwarden', zone: 'UTC', now: start };
   const { title } = digestOf({ actions: [], undelivered: [] }, reader, { since: start - dayMs, now: start });
   expect(title).toMatch(
-    match === north ? / 2 at risk, 2 not guarded or not judged/ : / 3 at risk, 3 not guarded or not judged/,
+    match === north ? / 2 at risk, 1 not guarded, 1 not judged yet/ : / 3 at risk, 1 not guarded, 2 not judged yet/,
   );
 });
 

@@ -80,6 +80,11 @@ const emergency: Partial<Verdict> = {
 };
 const clean = { mode: 'balanced', cleanDays: 8, cleanMails: 104, neededDays: 7, neededMails: 100 } as const;
 const few = { reason: 'insufficient_evidence', sent: 85, bounced: 1, bouncesUntilBreach: 1 } as const;
+/** One bounce, which the warm-up shows, too. */
+function fewIn(mode: string, limitPpm: number): MailboxState {
+  return { ...withVerdict({ ...few, mode, limitPpm }), warmup: warmupWith([hard], mode) };
+}
+
 const burst = {
   sent: 440,
   bounced: 4,
@@ -279,8 +284,8 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
   ],
   bounce_over_limit: [
     conditionOf('bounce_over_limit', 'stats', withVerdict(breach), { writesOff, mayWrite: false }),
-    conditionOf('bounce_over_limit', 'stats', withVerdict({ ...few, mode: 'slow', limitPpm: 5_000 })),
-    conditionOf('bounce_over_limit', 'stats', withVerdict({ ...few, mode: 'recovery', limitPpm: 3_000 })),
+    conditionOf('bounce_over_limit', 'stats', fewIn('slow', 5_000)),
+    conditionOf('bounce_over_limit', 'stats', fewIn('recovery', 3_000)),
   ],
   bounce_near_limit: [
     conditionOf('bounce_near_limit', 'stats', withVerdict({ sent: 440, bounced: 4, bouncesUntilBreach: 1 })),

@@ -131,7 +131,7 @@ interface Payload {
 /** A day with two actions, a failing record and a mailbox that cannot be judged. */
 function digest(): Notice {
   const fleet = new Fleet();
-  fleet.putMailbox(changedMailbox('bob', 'recovery', { sent: 40, bounced: 1 }));
+  fleet.putMailbox(changedMailbox('bob', 'recovery', { sent: 260, bounced: 4 }));
   fleet.putMailbox(changedMailbox('eve', 'pause', emergency));
   fleet.putMailbox({ ...judged({}), ...{ id: 'joe', email: 'joe@acme.example' } });
   for (const rule of ['dns_failing', 'guard_blind'] as const) {
