@@ -109,22 +109,16 @@ test.each(cases)('%s', async (_name, fault, route, outcome) => {
 
 test.each<[string, string, Question, readonly string[]]>([
   [
-    'S1: a field that can not be read is said once, whatever number of rows and answers it stands in',
-    ...(['counts-unreadable', 'stats'] as const),
-    [
-      'stats.sent is not a plain number: "1,204"; it counts as unknown',
-      'stats.bounced is not a plain number: "NaN"; it counts as unknown',
-    ],
+    'S1: a field that can not be read',
+    'counts-unreadable',
+    'stats',
+    ['sent is not a plain number: "1,204"', 'bounced'],
   ],
-  [
-    'S5: a listing that contradicts itself is said once',
-    ...(['lists-contradict', 'blacklist'] as const),
-    ['listed is false, but blacklists_found is not empty: Warmwarden uses listed'],
-  ],
-])('%s', async (_name, fault, route, doubts) => {
+  ['S5: a listing that contradicts itself', 'lists-contradict', 'blacklist', ['listed is false, but blacklists_found']],
+])('%s is said once, whatever number of rows and answers it stands in', async (_name, fault, route, doubts) => {
   await using it = await facing([{ fault, route }]);
   for (const _ of [1, 2]) await questions[route](it.api, it.id);
-  expect(it.said).toEqual(doubts);
+  expect(it.said).toEqual(doubts.map((doubt) => expect.stringContaining(doubt)));
 });
 
 test('a plain answer of every route raises no doubt', async () => {

@@ -106,73 +106,29 @@ describe('files that are included', () => {
   });
 });
 
-/** What is wrong, conf.d/a.yaml, conf.d/b.yaml, and the line of the problem below conf.d. */
-test.each<[string, string, string, string]>([
-  [
-    'a mistake',
-    account('a'),
-    account('b', ', plan: big'),
-    'b.yaml:2:76 accounts[0].plan: "big" must be pro or enterprise',
-  ],
+const enforced = `${account('a')}guard: {enforce: true}\n`;
+const twoPlans = account('b', ', plan: pro, plan: pro');
+const sameKey = account('b').replace(/"https.*/, '"https://a.example", api_key: sk_live_a1234}');
+const noMapping = `${account('a')}x-a: &a [1]\nguard:\n  <<: *a\n`;
+
+/** What is wrong, conf.d/a.yaml, conf.d/b.yaml, how the problem begins below conf.d, and where else it says that something is. */
+test.each<[string, string, string, string, string?]>([
+  ['a mistake', account('a'), account('b', ', plan: big'), 'b.yaml:2:76 accounts[0].plan: "big" must'],
   ['an unknown key', `${account('a')}gard: {}\n`, '', 'a.yaml:3:1 gard: unknown key (did you mean guard?)'],
-  [
-    'a key twice in a file',
-    account('a'),
-    account('b', ', plan: pro, plan: pro'),
-    'b.yaml:2:81 accounts[0].plan: this key appears twice',
-  ],
-  [
-    'broken YAML, before all else',
-    'accounts: [',
-    'gard: 1\n',
-    'a.yaml:1:12 YAML: a ] is missing before this line, or this line needs more indentation',
-  ],
+  ['a key twice in a file', account('a'), twoPlans, 'b.yaml:2:81 accounts[0].plan: this key appears twice'],
+  ['broken YAML, before all else', 'accounts: [', 'gard: 1\n', 'a.yaml:1:12 YAML: a ] is missing'],
   ['an empty file', '# later\n', account('b'), 'a.yaml:1:1 the file is empty'],
-  [
-    'include in an included file',
-    `${account('a')}include: b.yaml\n`,
-    '',
-    'a.yaml:3:1 include: only the configuration file itself can include others',
-  ],
-  [
-    'a value in two files',
-    `${account('a')}guard: {enforce: true}\n`,
-    'guard:\n  enforce: true\n',
-    'a.yaml:3:18 guard.enforce: is also in conf.d/b.yaml:2:12: write it in one file only',
-  ],
-  [
-    'a list in the one, a mapping in the other',
-    account('a'),
-    'accounts: {name: b}\n',
-    'a.yaml:2:3 accounts: is also in conf.d/b.yaml:1:11: write it in one file only',
-  ],
-  [
-    'a channel name in two files',
-    account('a') + channel('ops'),
-    channel('ops'),
-    'b.yaml:3:14 alerts.channels[0].name: "ops" is also the name of alerts.channels[0] (conf.d/a.yaml:5:14)',
-  ],
-  [
-    'a key of the API in two files',
-    account('a'),
-    account('b').replace(/"https.*/, '"https://a.example", api_key: sk_live_a1234}'),
-    'b.yaml:2:55 accounts[0].api_key: is also the key of account a: together they would exceed its rate limit (conf.d/a.yaml:2:55)',
-  ],
-  [
-    'both forms of a secret in two files',
-    account('a'),
-    'accounts: [{name: a, api_key_file: key}]\n',
-    'b.yaml:1:36 accounts[0].api_key_file: write either api_key or api_key_file, not both',
-  ],
-  [
-    'a merge of no mapping',
-    `${account('a')}x-a: &a [1]\nguard:\n  <<: *a\n`,
-    '',
-    'a.yaml:5:3 guard.<<: must name the anchor of a mapping, as in <<: *base',
-  ],
-])('%s is a problem with the file and line that hold it', (_, a, b, problem) => {
-  const files = { 'a.yaml': a, ...(b && { 'b.yaml': b }) };
-  expect(said(files)).toEqual([`conf.d/${problem}`]);
+  ['include in an included file', `${account('a')}include: b.yaml\n`, '', 'a.yaml:3:1 include: only the'],
+  ['a value in two files', enforced, 'guard:\n  enforce: true\n', 'a.yaml:3:18 guard.enforce: ', 'b.yaml:2:12'],
+  ['a list and a mapping', account('a'), 'accounts: {name: b}\n', 'a.yaml:2:3 accounts: is also', 'b.yaml:1:11'],
+  ['a channel in two', account('a') + channel('x'), channel('x'), 'b.yaml:3:14 alerts.channels[0].name', 'a.yaml:5:14'],
+  ['a key of the API in two', account('a'), sameKey, 'b.yaml:2:55 accounts[0].api_key: is also', 'a.yaml:2:55'],
+  ['two forms of a secret', account('a'), 'accounts: [{name: a, api_key_file: key}]\n', 'b.yaml:1:36 accounts[0].api_'],
+  ['a merge of no mapping', noMapping, '', 'a.yaml:5:3 guard.<<: must name the anchor of a mapping'],
+])('%s is a problem with the file and line that hold it', (_, a, b, problem, other = '') => {
+  const [found = '', ...more] = said({ 'a.yaml': a, ...(b && { 'b.yaml': b }) });
+  expect([found.slice(0, `conf.d/${problem}`.length), more]).toEqual([`conf.d/${problem}`, []]);
+  expect(found).toContain(other);
 });
 
 test('so is a mistake of the file itself', () => {
@@ -201,16 +157,8 @@ describe('merge keys', () => {
   test.each([
     ['a mapping', '  <<: *one\n', { minBounces: 3, windowDays: 9 }],
     ['two, of which the first wins', '  <<: [*one, *two]\n', { minBounces: 3, windowDays: 9, burst: 'act' }],
-    [
-      'a mapping whose own keys win wherever they stand',
-      '  min_bounces: 5\n  <<: *one\n',
-      { minBounces: 5, windowDays: 9 },
-    ],
-    [
-      'a mapping that merges another',
-      '  <<: {<<: *two, window_days: 8}\n',
-      { minBounces: 4, burst: 'act', windowDays: 8 },
-    ],
+    ['what is not written beside them', '  min_bounces: 5\n  <<: *one\n', { minBounces: 5, windowDays: 9 }],
+    ['what they merge', '  <<: {<<: *two, window_days: 8}\n', { minBounces: 4, burst: 'act', windowDays: 8 }],
   ])('bring %s', (_, guard, wanted) => {
     expect(accepted(empty, `include: conf.d/*.yaml\n${withBases(guard)}`).config.accounts[0]?.guard).toEqual(wanted);
   });
