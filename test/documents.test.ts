@@ -138,3 +138,26 @@ test('what was tried with Warmwarden is what the check of the clients tries', ()
     rows.map(([, version]) => version),
   );
 });
+
+test('documents name the versions of Node.js that package.json has', () => {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const [, oldest, next] = /^\^(\d+\.\d+)\.0 \|\| >=(\d+)\.0\.0$/.exec(engines.node) ?? [];
+  const skipped = Number(next) - 1;
+  for (const name of ['README.md', 'docs/installing.md']) {
+    const text = readFileSync(join(root, name), 'utf8');
+    expect([name, text.match(new RegExp(`Node\\.js ${oldest} or newer\\W+(but )?not ${skipped}\\b`))?.length]).toEqual([
+      name,
+      2,
+    ]);
+  }
+  // The checkout brings its own, which any of these starts.
+  const own = String(oldest).split('.')[0];
+  for (const name of ['README.md', 'CONTRIBUTING.md', 'docs/getting-started.md']) {
+    const text = readFileSync(join(root, name), 'utf8');
+    expect([
+      name,
+      /Node\.js (20 or newer|from 20)/.test(text),
+      text.includes(`its own ${own}`) || text.includes(`Node.js ${own}`),
+    ]).toEqual([name, true, true]);
+  }
+});

@@ -53,8 +53,9 @@ const stopped: readonly Stopped[] = [
   { word: /\b(burns any more|stepped in)\b/i, write: 'say what Warmwarden did' },
   {
     word: /\b(Warmwarden changed nothing|Nothing was changed: Warmwarden)\b/,
-    write: 'This alert changes nothing: Warmwarden may have acted on the mailbox',
+    write: 'Warmwarden acts only on bounces: it may have acted on the mailbox',
   },
+  { word: /\bthis alert changes nothing\b/i, write: 'Warmwarden acts only on bounces' },
   { word: /\bnot whole\b/i, write: 'incomplete' },
   { word: /\bmails\b/i, write: 'emails' },
   { word: /\b(just now|ha(s|ve) just)\b/i, write: 'the time with its zone: what is written is read for hours' },

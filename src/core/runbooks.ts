@@ -230,7 +230,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts: `guard: {burst: act}`.',
   },
   shared_bounces: {
-    means: 'Many mailboxes bounce together. Each one has its own limit: this alert changes nothing.',
+    means: 'Many mailboxes bounce together. Warmwarden acts on each one by its own limit.',
     cases: [
       {
         cause: 'a domain',

@@ -31,7 +31,7 @@ function mailboxDisconnected(mailbox: MailboxState, { now }: MailboxContext, ans
     observations: 2,
     firing: () => [
       `${email}: disconnected`,
-      `The warm-up service has lost its connection to ${email}, so it neither sends nor receives. This alert changes nothing.`,
+      `The warm-up service has lost its connection to ${email}, so it neither sends nor receives. Warmwarden acts only on bounces.`,
       error && `The error: ${sentence(error)}`,
       `Its status is ${status ?? 'not shown'}. Connect it again in the warm-up service.`,
     ],
@@ -106,7 +106,7 @@ function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Co
     firing: () => [
       `${mailbox.email}: only ${share()} of emails reach the inbox`,
       reached(),
-      'This alert changes nothing. Check what the mailbox sends and to whom, and check the DNS of its domain.',
+      'Warmwarden acts only on bounces. Check what the mailbox sends and to whom, and check the DNS of its domain.',
     ],
     ended: () => [`${mailbox.email}: ${share()} of emails reach the inbox again`, reached()],
     numbers: () => ({
@@ -132,7 +132,7 @@ function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxContext):
     firing: () => [
       `${mailbox.email}: health score fell from ${best} to ${score}`,
       `It fell by ${counted(Number(drop?.toFixed(2)), 'point')} within ${weekDays} days. The threshold is ${points}.`,
-      'This alert changes nothing. Check the bounces, placement, DNS and blacklists of the mailbox.',
+      'Warmwarden acts only on bounces. Check the bounces, placement, DNS and blacklists of the mailbox.',
     ],
     ended: () => [
       `${mailbox.email}: health score is ${score ?? 'not shown'} again`,

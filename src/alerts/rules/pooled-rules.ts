@@ -57,7 +57,7 @@ export function domainOverLimit(finding: DomainFinding, now: EpochMs): Condition
     active: isDomainOver(finding),
     firing: () => [
       excess
-        ? `${domain}: ${bouncesText(excess)} of ${counted(excess.mailboxes, 'mailbox', 'mailboxes')}, over their limits`
+        ? `${domain}: ${bouncesText(excess)}, ${counted(excess.mailboxes, 'mailbox', 'mailboxes')} together over their limits`
         : `${domain}: bounces over the limits of its mailboxes`,
       ...(excess ? excessTexts(finding, excess, now) : []),
     ],
@@ -91,7 +91,7 @@ function excessTexts(finding: DomainFinding, excess: DomainExcess, now: EpochMs)
     `Most bounces in that time: ${listText(shares)}.`,
     unknownText(finding),
     ageText(finding, now),
-    'This alert changes nothing: each mailbox has its own limit.',
+    'Warmwarden acts on each mailbox by its own limit.',
     `Look for a cause that the mailboxes share: the DNS of ${finding.domain}, its blacklists, and the recipient lists.`,
   ];
 }
@@ -121,7 +121,7 @@ export function accountShiftAlert(finding: ShiftFinding, now: EpochMs): Conditio
       shift && `The bounces are on ${counted(shift.domains, 'domain')}: check the data, then the warm-up service.`,
       unknownText(finding),
       ageText(finding, now),
-      'This alert changes nothing: each mailbox has its own limit.',
+      'Warmwarden acts on each mailbox by its own limit.',
     ],
     ended: () => [`${account}: the bounce rate of the account is as before`, ...compared],
     numbers: () => ({
