@@ -70,23 +70,6 @@ describe('protocol versions', () => {
     rpc.notify('notifications/initialized');
     expect((await rpc.call('at-risk')).content[0]?.text).toContain('a@b.example');
   });
-
-  test('without a handshake, 2026-07-28: each request says who asks', async () => {
-    await using service = await served();
-    const { rpc } = service;
-    const meta = (name: string) => `io.modelcontextprotocol/${name}`;
-    const _meta = {
-      [meta('protocolVersion')]: '2026-07-28',
-      [meta('clientInfo')]: { name: 'bare', version: '1' },
-      [meta('clientCapabilities')]: {},
-    };
-    const found = await rpc.result('server/discover', { _meta });
-    expect(found['supportedVersions']).toContain('2026-07-28');
-    const { tools } = (await rpc.result('tools/list', { _meta })) as { readonly tools: readonly object[] };
-    expect(tools).toHaveLength(3);
-    const called = await rpc.result('tools/call', { name: 'at-risk', arguments: {}, _meta });
-    expect(called).toMatchObject({ structuredContent: { status: 'succeeded' } });
-  });
 });
 
 describe('the tools of a service elsewhere', () => {

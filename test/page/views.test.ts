@@ -4,9 +4,9 @@
 import { createContext, runInContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { CommandEntry } from '../../src/core/operator-command.ts';
-import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
+import { addDays, dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { localTimes } from '../../src/web/page/assets/scripts.ts';
-import { dayChart } from '../../src/web/page/parts/charts.ts';
+import { type DayChartParts, dayChart } from '../../src/web/page/parts/charts.ts';
 import { row } from '../guard/samples.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
 import { MemoryRuns } from '../support/memory-runs.ts';
@@ -154,15 +154,23 @@ test('of equally severe alerts the most urgent kind comes first: the circuit bre
   expect(places).toEqual(places.toSorted((a, b) => a - b));
 });
 
+/** The chart of consecutive days of 100 emails and so many bounces. */
+async function chartOf(first: string, bounces: readonly number[], given: Partial<DayChartParts>): Promise<string> {
+  const rows = bounces.map((bounced, index) => {
+    const date = addDays(first, index);
+    return { ...row(date, 100, bounced), date };
+  });
+  const nothing = { windowDays: 7, limitOn: () => 10_000, evidence: null, actions: [], changes: [], alerts: [] };
+  return String(await dayChart({ ...nothing, rows, ...given }));
+}
+
 test('the limit steps on the day on which the mode changed, and is not drawn where it is not known', async () => {
-  const rows = ['2026-03-07', '2026-03-08', '2026-03-09', '2026-03-10'].map((date) => ({ ...row(date, 100, 1), date }));
   const limits: Readonly<Record<string, number>> = { '2026-03-08': 10_000, '2026-03-09': 3_000, '2026-03-10': 3_000 };
   const changes = [
     { what: 'mode', from: 'balanced', to: 'slow<', since: 0, at: Date.parse('2026-03-09T10:00Z') } as const,
   ];
   const limitOn = (date: string) => limits[date] ?? null;
-  const parts = { rows, windowDays: 7, limitOn, evidence: null, actions: [], changes, alerts: [] };
-  const chart = String(await dayChart(parts));
+  const chart = await chartOf('2026-03-07', [1, 1, 1, 1], { limitOn, changes });
   const heights = [...chart.matchAll(/class="limit"[^>]* y1="([\d.]+)"/g)].map(([, y]) => Number(y));
   expect(heights).toHaveLength(3);
   expect(heights[0]).toBeLessThan(heights[1] ?? 0);
@@ -175,11 +183,7 @@ test('the limit steps on the day on which the mode changed, and is not drawn whe
 });
 
 test('a rate of the chart counts the days of the mailbox’s own window', async () => {
-  const dates = ['2026-03-01', '2026-03-02', '2026-03-03'];
-  const rows = dates.map((date, index) => ({ ...row(date, 100, index === 0 ? 5 : 0), date }));
-  const limitOn = () => 10_000;
-  const parts = { rows, windowDays: 2, limitOn, evidence: null, actions: [], changes: [], alerts: [] };
-  const chart = String(await dayChart(parts));
+  const chart = await chartOf('2026-03-01', [5, 0, 0], { windowDays: 2 });
   expect(chart).toContain('2026-03-02: 100 sent, 0 bounced; 2.5% over 2 days, the limit was 1%');
   expect(chart).toContain('2026-03-03: 100 sent, 0 bounced; 0% over 2 days, the limit was 1%');
   expect([...chart.matchAll(/class="rate over"/g)]).toHaveLength(2);
@@ -188,12 +192,8 @@ test('a rate of the chart counts the days of the mailbox’s own window', async 
 });
 
 test('a rate of the chart leaves out what the guard no longer counts, after a change of mode', async () => {
-  const dates = ['2026-03-01', '2026-03-02', '2026-03-03'];
-  const rows = dates.map((date, index) => ({ ...row(date, 100, index === 0 ? 5 : 1), date }));
   const evidence = { from: '2026-03-02', before: { sent: 50, bounced: 1 } };
-  const chart = String(
-    await dayChart({ rows, windowDays: 7, limitOn: () => 3_000, evidence, actions: [], changes: [], alerts: [] }),
-  );
+  const chart = await chartOf('2026-03-01', [5, 1, 1], { limitOn: () => 3_000, evidence });
   expect(chart).toContain('2026-03-01: 100 sent, 5 bounced; 5% over at most 7 days');
   expect(chart).toContain('2026-03-02: 100 sent, 1 bounced; 0% over at most 7 days');
   expect(chart).toContain('2026-03-03: 100 sent, 1 bounced; 0.67% over at most 7 days');
