@@ -308,8 +308,8 @@ export class Collector {
     const readers = readersOf(alert, this.#routing());
     if (readers.length > 0) return readers;
     const { fingerprint, facts } = alert;
-    const why = 'An alert waits for a channel that may show it, because its own was removed.';
-    if (!this.#unread.has(fingerprint)) this.#parts.world.log.warn({ title: facts.title }, why);
+    const { log } = this.#parts.world;
+    if (!this.#unread.has(fingerprint)) log.warn({ title: facts.title }, 'An alert waits for a channel.');
     this.#unread.add(fingerprint);
     return null;
   }
