@@ -6,6 +6,7 @@ import { hourMs, minuteMs } from '../../src/core/time.ts';
 import { Reloader, type ReloadParts } from '../../src/daemon/reload/reloader.ts';
 import { nextTurn } from '../../src/world/world.ts';
 import { amelia, oliver, stormOf } from '../account/duty.ts';
+import { answerWith, emergencyWeek, OtherApi, week } from '../support/other-api.ts';
 import { type MovedDaemon, type MovedOptions, startMovedDaemon, type WrittenConfig } from './moved-daemon.ts';
 
 /** Loses its login at 14:30. */
@@ -47,6 +48,31 @@ test('while an action is under way and a receiver fails it loses nothing and dou
   expect(stage.receiver.slack().length).toBeGreaterThan(0);
   const ids = stage.receiver.notified.filter(({ to, status }) => to === 'hook' && status === 200);
   expect(new Set(ids.map(({ headers }) => headers['webhook-id'])).size).toBe(ids.length);
+});
+
+test('a mailbox that is excluded while its action is under way leaves once the outcome is told', async () => {
+  await using api = await OtherApi.start(5);
+  api.add('ann@acme.example', { id: 'ann', days: [...emergencyWeek] });
+  for (const mailbox of api.mailboxes.values()) if (mailbox.id !== 'ann') mailbox.days = week(40, 0);
+  let isBlind = true;
+  // The pause is done, but its answer and its read-backs fail until a list was read after the reload.
+  api.fault = ({ method, path, mailboxId }) => {
+    if (method === 'POST') return { ...answerWith(503, {}), applied: true } as const;
+    const isReadBack = path === '/v1/warmup' && mailboxId === 'ann' && api.posts().length > 0;
+    return isBlind && isReadBack ? answerWith(503, {}) : undefined;
+  };
+  await using stage = await startMovedDaemon({ other: api, poll });
+  await stage.until('the intent', () => stage.mailbox('ann@acme.example').action?.state === 'open', hourMs);
+  const lists = () => api.reads('/v1/mailboxes').length;
+  const before = lists();
+  await stage.reload(
+    (config) => Object.assign(config.accounts[0] ?? {}, { mailboxes: { exclude: ['ann@acme.example'] } }),
+    { force: true },
+  );
+  await stage.until('a list', () => lists() > before, minuteMs);
+  isBlind = false;
+  await stage.run(hourMs);
+  expect([stage.notified('guard_acted'), api.posts().length, stage.fleet().mailboxCount()]).toEqual([['event'], 1, 5]);
 });
 
 test('a broken file, one with a variable that is not set, and none change nothing: one alert, until the next good one', async () => {

@@ -168,8 +168,9 @@ export class Recorder {
     });
   }
 
-  /** `enforce: false` concerns the guard only; a write stop concerns people, too. */
+  /** `enforce: false` concerns the guard only; a write stop and an exclusion concern people, too. */
   maySend({ mailboxId, email, by }: Action): boolean {
+    if (!this.#options.selects({ email, id: mailboxId })) return false;
     const policy = this.#options.policyFor({ email, id: mailboxId });
     return this.#enforces(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());
   }

@@ -101,7 +101,9 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
   const selects: Roster['selects'] = (mailbox) => roster.selects(mailbox) && !roster.elsewhere.has(mailbox.id);
   const elsewhere = [...roster.elsewhere.values()];
   const ours = roster.known.filter(selects);
-  const excluded = roster.known.filter((mailbox) => !selects(mailbox));
+  // A mailbox that the configuration excludes while its action is in progress leaves with a list after the outcome.
+  const isWaiting = (mailbox: MailboxState) => !roster.selects(mailbox) && mailbox.action?.state === 'open';
+  const excluded = roster.known.filter((mailbox) => !selects(mailbox) && !isWaiting(mailbox));
   const known = new Map(ours.map((mailbox) => [mailbox.id, mailbox]));
   const unseen = new Set(ours);
   const [arrived, changed, repeated]: [MailboxState[], MailboxState[], MailboxState[]] = [[], [], []];
