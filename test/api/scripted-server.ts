@@ -14,7 +14,7 @@ import { expectNoSleepers } from '../support/sleepers.ts';
 export const key = 'sk_live_never_to_be_seen_0123456789';
 export const start = Date.UTC(2026, 2, 10, 8, 30);
 
-export type Script = (response: ServerResponse, request: IncomingMessage) => void;
+export type Script = (response: ServerResponse, request: IncomingMessage, received: ReceivedRequest) => void;
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -38,8 +38,9 @@ export async function startScripted(script: Script = answer(200, {})) {
   const scripted = { script };
   const server = await startServer(async (request, response) => {
     const { method = '', url = '', headers } = request;
-    received.push({ method, path: url, headers, body: await text(request) });
-    scripted.script(response, request);
+    const asked = { method, path: url, headers, body: await text(request) };
+    received.push(asked);
+    scripted.script(response, request, asked);
   });
   return Object.assign(scripted, { ...server, received });
 }

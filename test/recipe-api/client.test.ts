@@ -117,7 +117,7 @@ describe('a trigger', () => {
 
   it('never brings the key into a message, whoever echoes it', async () => {
     await using service = await started({
-      trigger: ({ authorization }) => ({ status: 500, body: { error: `you sent ${authorization}` } }),
+      trigger: ({ headers }) => ({ status: 500, body: { error: `you sent ${headers.authorization}` } }),
     });
     const said = await service.api.trigger(asked);
     expect(said.kind === 'may_have_started' && said.detail).toContain('[key]');

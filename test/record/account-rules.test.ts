@@ -102,10 +102,8 @@ test('S8: a list with more pages is reported as incomplete, and no mailbox count
   duty.between.meddle = ({ path }) =>
     path === '/v1/mailboxes' ? { status: 200, body: { mailboxes: [entry], next_cursor: 'abc' } } : 'pass';
   await duty.run(3 * hourMs);
-  expect([duty.fleet().mailboxCount('agency'), duty.alert('not_guarded')?.facts.title]).toEqual([
-    5,
-    'agency: the mailbox list is incomplete, some mailboxes are NOT GUARDED',
-  ]);
+  expect(duty.fleet().mailboxCount('agency')).toBe(5);
+  expect(duty.alert('not_guarded')?.facts.title).toContain('the mailbox list is incomplete');
   duty.between.meddle = () => 'pass';
   await duty.run(2 * minuteMs);
   expect(await duty.notified()).toEqual(['firing not_guarded', 'resolved not_guarded']);
@@ -114,10 +112,8 @@ test('S8: a list with more pages is reported as incomplete, and no mailbox count
 test('S8: a list that is empty from the start fires an alert in its second reading, which ends with the first mailbox', async () => {
   await using duty = await goOnDuty({ scenario: { ...calm, fleet: [] } });
   await duty.until(() => duty.alert('not_guarded')?.status === 'firing', 3 * hourMs);
-  expect(duty.alert('not_guarded')).toMatchObject({
-    severity: 'warning',
-    facts: { title: 'account agency is NOT GUARDED: its mailbox list is empty' },
-  });
+  const { severity, facts } = duty.alert('not_guarded') ?? {};
+  expect([severity, facts?.title]).toEqual(['warning', expect.stringContaining('its mailbox list is empty')]);
   for (const spec of calm.fleet) duty.simulator.fleet.add(spec);
   await duty.until(() => duty.alert('not_guarded') === undefined, 3 * hourMs);
   expect([duty.fleet().mailboxCount('agency'), await duty.notified()]).toEqual([

@@ -71,9 +71,7 @@ test('the worst of a domain are named, and what does not run is in no pool', () 
   look();
   const facts = [...fleet.alerts()][0]?.facts;
   expect(facts?.numbers).toMatchObject({ bounced: 11, sent: 200, mailboxes: 5 });
-  expect(facts?.sentences[1]).toContain(
-    'm2@acme.example (5 of 40), m0@acme.example (3 of 40) and m4@acme.example (2 of 40)',
-  );
+  expect(facts?.sentences[1]).toMatch(/m2@\S+ \(5 of 40\), m0@\S+ \(3 of 40\) and m4@\S+ \(2 of 40\)/);
   for (const mailbox of [...fleet.mailboxes()])
     fleet.putMailbox({ ...mailbox, verdict: { at: start, answer: { ...sampleVerdict(), run: 'not_running' } } });
   expect(look().ends.transitions).toMatchObject([{ kind: 'resolved', alert: { object: 'acme.example' } }]);

