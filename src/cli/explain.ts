@@ -43,8 +43,8 @@ function story(answer: Explanation): readonly string[] {
     ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action, when) })),
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
-  const { disconnected, not_guarded: notGuarded, paused } = mailbox;
-  const head = [disconnected, notGuarded, headOf(mailbox, when), paused].filter((line) => line !== null);
+  const { disconnected, not_guarded: notGuarded, held, paused } = mailbox;
+  const head = [disconnected, notGuarded, headOf(mailbox, when), held, paused].filter((line) => line !== null);
   if (entries.length === 0) return [...head, 'Nothing was decided on it yet.'];
   const { former_ids: former } = mailbox;
   const joined =

@@ -65,7 +65,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       },
     ],
     done: 'Warmwarden changes nothing without data, and retries at growing intervals. Other accounts are not affected.',
-    todo: 'Meanwhile, watch the bounces of the account in the warm-up service, and pause mailboxes there. After a change: `warmwarden doctor`.',
+    todo: 'Meanwhile, watch the bounces of the account in the warm-up service, and pause what bounces there. After a change: `warmwarden doctor`.',
   },
   crashed: {
     means:

@@ -98,6 +98,22 @@ test('a decision is NOT DONE while enforcement is off, unless Warmwarden acted o
   expect((await explainWith(new Fleet(), { entries: withoutActions }, amelia)).stdout).not.toMatch(/NOT DONE/);
 });
 
+test('a held action has its deadline and the commands that decide', async () => {
+  const fleet = new Fleet();
+  const { mailbox } = JSON.parse((await explainOf(fleet, 'UTC', oliver, '--json')).stdout);
+  const whole = fleet.mailbox('agency', mailbox.id);
+  if (!whole?.verdict) throw new Error('it was not judged');
+  const held = { ...whole.verdict.answer, action: 'hold', wanted: 'pause', reason: 'circuit_breaker' } as const;
+  const facts = { title: '', sentences: [], numbers: { acts_from: '2026-03-12T03:51:00Z' }, accounts: ['agency'] };
+  fleet.putMailbox({ ...whole, verdict: { ...whole.verdict, answer: held } });
+  fleet.putAlert(alert({ rule: 'guard_held', account: '', mailboxId: null, object: 'api', facts }));
+  await using server = await serve(fleet, { entries: store });
+  const { stdout } = await commandLine(['explain', oliver, '--url', server.url]);
+  expect(stdout.split('\n')[1]).toMatch(
+    /^Ends with: `warmwarden breaker apply` .*breaker discard.* 12 March 03:51 UTC/,
+  );
+});
+
 test('begins with a lost connection', async () => {
   const fleet = new Fleet();
   const { mailbox } = JSON.parse((await explainOf(fleet, 'UTC', amelia, '--json')).stdout);

@@ -116,7 +116,7 @@ export function accountRemoved(
       `account ${account} is no longer guarded`,
       `${foundText({ by, at }, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
       'Warmwarden no longer polls the account, does not change its mailboxes, and sends no alerts about it.',
-      `If that was not intended: put the account back into the configuration, then run \`${command} reload\`. Otherwise you are reminded daily until ${momentText(until, zone)}.`,
+      `If that was not intended: put the account back into the configuration, then run \`${command} reload\`. You are reminded daily until ${momentText(until, zone)}.`,
     ],
     numbers: () => ({ removed_account: account, until: new Date(until).toISOString() }),
   });

@@ -8,7 +8,7 @@ import type { MailboxEntries } from '../../core/records.ts';
 import { actionText, explainVerdict } from '../../core/wording/explain.ts';
 import { momentText } from '../../core/wording/phrases.ts';
 import { pausedText } from '../../core/wording/states.ts';
-import { rowOf } from '../overview/fleet.ts';
+import { holdFacts, rowOf } from '../overview/fleet.ts';
 import { limitOf, mailboxName } from '../query.ts';
 import type { RouteParts } from '../route-parts.ts';
 import {
@@ -54,6 +54,7 @@ export const explainAnswer = z.strictObject({
     disconnected: text.nullable().describe('Since when its connection is lost, and what to do; null when it is not.'),
     enforced: z.boolean().describe('Warmwarden acts on it: guard.enforce is true, and writes are on.'),
     not_guarded: text.nullable().describe('Why it is not guarded, and since when; null when it is.'),
+    held: text.nullable().describe('What ends the hold of an action, and when; null when none is held.'),
     paused: text.nullable().describe('Who paused its warm-up, and when.'),
     former_ids: texts.describe('Ids that its address had before.'),
   }),
@@ -101,8 +102,11 @@ export const explainRoute = fleetRoute({
     const { enforce } = policyOf(found.mailbox);
     const notGuarded = notGuardedText(fleet, found.mailbox, { ...time, command: world.command, enforce });
     const enforced = enforce && fleet.writesAllowed(account, id, time.now);
-    const disconnected = disconnectedText(rowOf(fleet, found.mailbox, policyOf).alerts, time);
-    return { ...explanationFacts({ ...found.mailbox, disconnected, enforced, notGuarded }, newest, time), more };
+    const row = rowOf(fleet, found.mailbox, policyOf);
+    const disconnected = disconnectedText(row.alerts, time);
+    const hold = row.state === 'held' && notGuarded === null ? await holdFacts(parts, row) : null;
+    const held = hold && `Ends with: ${hold.ends}`;
+    return { ...explanationFacts({ ...found.mailbox, disconnected, enforced, held, notGuarded }, newest, time), more };
   },
 });
 
@@ -112,7 +116,8 @@ function disconnectedText(alerts: readonly Alert[], { zone }: AnswerTime): strin
 }
 
 function explanationFacts(
-  mailbox: MailboxState & Pick<Explained, 'disconnected' | 'enforced'> & { readonly notGuarded: string | null },
+  mailbox: MailboxState &
+    Pick<Explained, 'disconnected' | 'enforced' | 'held'> & { readonly notGuarded: string | null },
   { decisions, actions, changes }: MailboxEntries,
   { now, zone }: AnswerTime,
 ) {
