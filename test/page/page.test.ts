@@ -140,11 +140,6 @@ const headlines: readonly Headline[] = [
     body: ['class="headline unknown"', '>acme: Check the spelling in <code>include</code>, and what the key can see.'],
   },
   {
-    name: 'names what cannot be read, and calls nothing OK, when an account does not answer',
-    put: (fleet) => fleet.putAccount(account('northwind', failing(12))),
-    says: 'NOT GUARDED (API down): no request of account northwind has succeeded for 12\u00a0min. All 3 mailboxes were below their bounce limits when last read.',
-  },
-  {
     name: 'says that an account is not guarded also while another one does not answer',
     put: (fleet) => {
       fleet.putAccount(account('acme', { unjudged: { since: now, detail: 'not on your plan' } }));

@@ -168,8 +168,6 @@ test('/api/alerts answers with 100 alerts, up to 1,000 when asked, and the numbe
   const last = await get(`?limit=1000&cursor=${third}`);
   expect(last).toMatchObject({ titles: ['<b>trouble 1999</b>'], total: 2_001, next_cursor: null });
   expect(await get('?severity=critical,info&status=firing')).toMatchObject({ titles: ['the gravest'], total: 1 });
-  for (const query of ['?limit=1001', '?limit=0', '?limit=x', '?cursor=x', '?severity=grave', '?status=resolved'])
-    expect(await get(query)).toMatchObject({ status: 400, error: 'bad_request' });
 });
 
 test('of 2,000 firing alerts of one rule the pages make one entry, which leads to all of them', async () => {
