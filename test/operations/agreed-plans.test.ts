@@ -37,25 +37,15 @@ const becomes = (changes: Partial<MailboxState>) => {
 };
 const { answer } = answers.warmup;
 const otherLimit = { ...answer, config: { ...answer.config, targetDailyLimit: 20 } };
-const reversals = [now - 2 * hourMs, now - hourMs, now];
+const setLimit = () => becomes({ warmup: { at: now, answer: otherLimit } });
+const reverse = () => becomes({ memory: { ...memory, reversals: [now - 2 * hourMs, now - hourMs, now] } });
+const ofBob = { mailbox: bob.email };
 const silence = { match: { rule: ['dns_*'] }, for_seconds: 3_600 };
 
 /** What was agreed to is asked for after `change`, with what that answers. */
 test.each<[string, string, object, () => object, string]>([
-  [
-    'a limit, where another one is set by now',
-    'limit',
-    { mailbox: bob.email, limit: 30 },
-    () => becomes({ warmup: { at: now, answer: otherLimit } }),
-    'from 20 to 30 emails',
-  ],
-  [
-    'the end of a contest, where others reversed another change by now',
-    'contest-end',
-    { mailbox: bob.email },
-    () => becomes({ memory: { ...memory, reversals } }),
-    '',
-  ],
+  ['a limit, where another one is set by now', 'limit', { ...ofBob, limit: 30 }, setLimit, 'from 20 to 30 emails'],
+  ['the end of a contest, where others reversed another change by now', 'contest-end', ofBob, reverse, ''],
   ['a silence, where it is another one', 'silence-add', silence, () => ({ match: { rule: ['*'] } }), ''],
 ])('%s', async (_, name, request, change, words) => {
   const command = (more: object) => operate(name, { ...who, ...request, ...more });
