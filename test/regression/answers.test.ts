@@ -66,11 +66,6 @@ describe('a redactor', () => {
     );
   });
 
-  test('leaves everything else as it is', () => {
-    const value = { a: [1, null, true, 'text\n', { b: 'https://elsewhere.example' }], __proto__: null };
-    expect(redactor.json(JSON.stringify(value))).toEqual(JSON.parse(JSON.stringify(value)));
-  });
-
   test('is not stopped by a value that is nested a hundred thousand deep', () => {
     const deep = `${'['.repeat(100_000)}"\\u0073k_live_${'x'.repeat(20)}"${']'.repeat(100_000)}`;
     let value = redactor.json(deep);
