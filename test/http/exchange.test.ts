@@ -1,6 +1,5 @@
-// One request and its answer: cancelled, in pieces, many at once, and at the path that is asked for.
+// One request and its answer: cancelled, many at once, and at the path that is asked for.
 import type { RequestListener } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { exchange, HttpAgent } from '../../src/api/http/exchange.ts';
 import { Redactor } from '../../src/api/http/redactor.ts';
@@ -34,19 +33,6 @@ test.each([undefined, 'enough', new Error('enough')])(
     expect(answer.result.ok).toBe(false);
   },
 );
-
-test.each([[['{"a":1}']], [['{"a"', ':1', '}']], [[]]])('the pieces %j are one body', async (pieces) => {
-  await using server = await listening(async (_, response) => {
-    response.flushHeaders();
-    for (const piece of pieces) {
-      response.write(piece);
-      await sleep(20);
-    }
-    response.end();
-  });
-  const { result } = await exchange(server.agent, { ...get, baseUrl: server.baseUrl }, Date.now, read);
-  expect(result).toEqual({ ok: true, value: pieces.join('') });
-});
 
 const bases = ['', '/api', '/api/v2', '/a/..', '/a/.', '/with%20blank', '/a?key=1', '/a#part', '/ä'];
 const paths = [

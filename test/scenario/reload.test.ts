@@ -124,17 +124,6 @@ test('one that drops more than a fifth of the mailboxes wants force; an account 
   expect(stage.mailbox(oliver).memory?.answersJudged).toBeGreaterThan(10);
 });
 
-test('a mailbox that a reload excludes leaves at once, not with the next list of the cadence', async () => {
-  await using stage = await begin();
-  await stage.run(minuteMs);
-  const without = (config: WrittenConfig) =>
-    Object.assign(config.accounts[0] ?? {}, { mailboxes: { exclude: [amelia] } });
-  expect((await stage.reload(without, { force: true })).result).toBe('done');
-  await stage.run(10_000);
-  expect([...stage.fleet().mailboxes()].map(({ email }) => email)).not.toContain(amelia);
-  expect(await stage.text('/metrics')).not.toContain(amelia);
-});
-
 test("an account that goes on under another name has no fresh budget: the rate limit is the key's", async () => {
   const account = { plan: undefined, requests_per_minute: 10 };
   await using stage = await startMovedDaemon({ scenario: stormOf(amelia, oliver), account });
