@@ -191,8 +191,6 @@ export async function goOnDuty(options: DutyOptions = {}) {
     store: () => shift.store,
     folder: () => shift.folder,
     watch: () => shift.watch,
-    /** The key that it has. */
-    apiKey,
     /** The daemon's client; a method may be replaced, so that an answer is late while the clock goes on. */
     api: () => shift.api,
     turns: () => shift.turns,

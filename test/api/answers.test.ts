@@ -8,7 +8,6 @@ const emptyRow = row(null, null, null);
 
 test.each([
   ['a number', 98.5, 98.5],
-  ['a decimal text', '98.50', 98.5],
   ['a text with blanks around it', ' 7 ', 7],
   ['a negative text', '-3', -3],
   ['zero', 0, 0],

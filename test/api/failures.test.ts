@@ -23,11 +23,9 @@ async function failureOf(script: Script): Promise<Failure> {
 
 test.each([
   [400, { error: 'days must be an integer' }, 'refused', 'HTTP 400: days must be an integer'],
-  [403, { error: 'the key lacks a permission' }, 'refused', 'HTTP 403: the key lacks a permission'],
   [403, '', 'unavailable', 'HTTP 403 without a text'],
   [408, { error: 'timeout' }, 'unavailable', 'HTTP 408: timeout'],
   [410, page, 'refused', `HTTP 410: Just a moment...`],
-  [429, { error: 'too many requests' }, 'throttled', 'HTTP 429: too many requests'],
   [429, page, 'throttled', `HTTP 429: Just a moment...`],
   [500, { error: { code: 17 } }, 'unavailable', 'HTTP 500: {"code":17}'],
   [500, { message: 'oops' }, 'unavailable', 'HTTP 500: {"message":"oops"}'],

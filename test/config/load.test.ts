@@ -88,11 +88,6 @@ describe('the environment', () => {
   test('a value cannot bring YAML of its own', () => {
     expect(load(withKey('${KEY}'), { KEY: 'sk_live_1\nlog: {level: debug}' }).ok).toBe(false);
   });
-
-  test('whole numbers and truth may come from it', () => {
-    const config = accepted(`${account}guard: {min_bounces: "\${N}", enforce: "\${YES}"}\n`, { N: '4', YES: 'false' });
-    expect(config.accounts[0]?.guard).toEqual({ minBounces: 4, enforce: false });
-  });
 });
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: end of the configuration's braces.
 

@@ -5,7 +5,6 @@ import { didYouMean } from '../../src/core/nearest.ts';
 import { arrivedMailbox } from '../store/records.ts';
 
 test.each([
-  ['dns_fialing', ['dns_failing', 'data'], ' (did you mean dns_failing?)'],
   ['dns', ['dns_failing'], ''],
   ['dns_fail', ['dns_failing', 'data'], ' (did you mean dns_failing?)'],
   ['paula@a.example', ['patrick@a.example', 'bob@a.example'], ''],

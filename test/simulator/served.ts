@@ -75,8 +75,6 @@ export async function serve(options: Partial<SimulatorOptions> = {}) {
     ask: (path: string, call?: Call) => ask(simulator.url, path, call),
     stats: async (email: string, days = 90) =>
       (await ask(simulator.url, `/v1/stats?mailbox_id=${idOf(email)}&days=${days}`)).body.stats as Json[],
-    today: async (email: string) =>
-      (await ask(simulator.url, `/v1/stats?mailbox_id=${idOf(email)}&days=1`)).body.stats[0] as Json,
     warmup: async (email: string) => (await ask(simulator.url, `/v1/warmup?mailbox_id=${idOf(email)}`)).body as Json,
     act: (email: string, action: string, config?: unknown) =>
       ask(simulator.url, '/v1/warmup', { body: { mailbox_id: idOf(email), action, config } }),

@@ -7,11 +7,9 @@ export interface Sample {
 }
 
 export class Scrape {
-  readonly text: string;
   readonly samples: readonly Sample[];
 
   constructor(text: string) {
-    this.text = text;
     this.samples = text
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'))
