@@ -13,6 +13,7 @@ const days = [
   ...['by-the-clock', 'incidents', 'notifier', 'store-watch', 'who-hears'].map((name) => `test/outbox/${name}.test.ts`),
   'test/poll/forecast.test.ts',
   'test/record/account-rules.test.ts',
+  'test/record/returning.test.ts',
   'test/recipes/select.test.ts',
   'test/store/plans.test.ts',
 ];
