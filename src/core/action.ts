@@ -192,7 +192,9 @@ function unsuccessful(
 ): PlannedAction | FailedAction {
   if (kind === 'throttled' || kind === 'not_sent') {
     const attempts = open.attempts - 1;
-    const nextTryAt = kind === 'throttled' ? at + waitMs : at;
+    // The longer 429s go on, the longer is the wait, whatever Retry-After says: it may be 0.
+    const leastMs = Math.min(throttledWaitMs, at - open.plannedAt);
+    const nextTryAt = kind === 'throttled' ? at + Math.max(waitMs, leastMs) : at;
     if (attempts === 0) return { ...open, state: 'planned', attempts, settledAt: null, nextTryAt, detail };
     return { ...open, state: 'unconfirmed', attempts, settledAt: open.settledAt ?? at, nextTryAt, detail };
   }

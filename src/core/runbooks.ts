@@ -357,6 +357,11 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       },
       { cause: 'near its limit', severity: 'warning', means: 'Its mode was raised.' },
       {
+        cause: 'a pause by Warmwarden',
+        severity: 'warning',
+        means: 'Its warm-up was resumed. Warmwarden leaves it running, and counts only bounces after the resume.',
+      },
+      {
         cause: 'an account',
         severity: 'warning',
         means: 'A fifth of its running warm-ups, and at least 5, stopped within an hour.',

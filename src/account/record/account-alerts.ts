@@ -130,7 +130,8 @@ export class AccountAlerts {
     context: MailboxContext,
   ): Transition | null {
     const { policy } = context;
-    const outside = outsideChanges(changes, { words: this.#options.words, policy });
+    const wasOurPause = before.memory?.claim?.kind === 'pause';
+    const outside = outsideChanges(changes, { words: this.#options.words, policy, wasOurPause });
     const forgets = memory?.evidence?.from !== before.memory?.evidence?.from;
     return changedByOthersEvent(outside, { before, nearLimit: isNearOrOver(before, policy), forgets }, context);
   }

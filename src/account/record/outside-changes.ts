@@ -93,13 +93,17 @@ function listingPairs(was: BlacklistAnswer, is: BlacklistAnswer): readonly Pair[
   return [{ what: 'listing', from: lists(was), to: lists(is) }];
 }
 
+interface OutsideFacts {
+  readonly words: StatusWords;
+  readonly policy: Policy;
+  /** True if Warmwarden had paused the warm-up. */
+  readonly wasOurPause: boolean;
+}
+
 /** Returns the changes between two looks that let more mail out, or none at all. */
-export function outsideChanges(
-  changes: readonly Change[],
-  { words, policy }: { readonly words: StatusWords; readonly policy: Policy },
-): readonly OutsideChange[] {
+export function outsideChanges(changes: readonly Change[], facts: OutsideFacts): readonly OutsideChange[] {
   return changes.flatMap((change) => {
-    const kind = kindOf(change, words, policy);
+    const kind = kindOf(change, facts);
     return kind ? [{ kind, change }] : [];
   });
 }
@@ -142,10 +146,14 @@ export function isPausedByHabit({ changes }: MailboxState, words: StatusWords, n
   );
 }
 
-function kindOf({ what, from, to }: Change, words: StatusWords, policy: Policy): OutsideChange['kind'] | null {
+function kindOf(
+  { what, from, to }: Change,
+  { words, policy, wasOurPause }: OutsideFacts,
+): OutsideChange['kind'] | null {
   switch (what) {
     case 'warm-up':
-      return wordState(to, words) === 'paused' && wordState(from, words) !== 'paused' ? 'paused' : null;
+      if (wordState(from, words) === 'paused') return wasOurPause ? 'resumed' : null;
+      return wordState(to, words) === 'paused' ? 'paused' : null;
     case 'mode':
       if (!isWarmupMode(from) || !isWarmupMode(to)) return null;
       return policy.limitsPpm[to] > policy.limitsPpm[from] ? 'mode_raised' : null;

@@ -14,7 +14,7 @@ import type { Observed, WarmupAnswer } from '../../core/answers.ts';
 import { plainWord, type StatusWords, wordState } from '../../core/guard/run-state.ts';
 import type { Change, MailboxState } from '../../core/mailbox.ts';
 import type { WarmupMode } from '../../core/policy.ts';
-import { type EpochMs, hourMs } from '../../core/time.ts';
+import { type EpochMs, elapsedMs, hourMs, minuteMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { reasonWords } from '../../core/wording/states.ts';
 import type { AskPlace } from './observe.ts';
@@ -48,6 +48,20 @@ export function showsChange(
   if (state === wanted) return true;
   const [was, is] = [plainWord(action.before.status), plainWord(warmup.status)];
   return was !== null && is !== null && is !== was && state !== contrary;
+}
+
+/** Period after a confirmed change in which a cache or a replica may still answer with the state from before it. */
+const oldAnswersMs = 2 * minuteMs;
+
+/** True if the answer shows the state from before a change that was confirmed just now. */
+export function isFromBefore(
+  { action }: Pick<MailboxState, 'action'>,
+  { at, answer }: Observed<WarmupAnswer>,
+  words: StatusWords,
+): boolean {
+  if (action?.state !== 'confirmed' || elapsedMs(action.settledAt, at) > oldAnswersMs) return false;
+  const isAsBefore = answer.mode === action.before.mode && answer.status === action.before.status;
+  return isAsBefore && !showsChange(action, answer, words);
 }
 
 /** Returns true if an answer that shows the change proves our own POST: a POST was sent, and not too long ago. */

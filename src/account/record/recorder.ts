@@ -23,7 +23,7 @@ import { type AnswerContext, afterAnswer, afterSettlement } from './after-answer
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { AnswerOrder, type AskPlace, type Observation } from './observe.ts';
 import { withDisplaced } from './persons.ts';
-import { actionId, isActive, isOutcome, mayNotWrite, type Settlement } from './plan.ts';
+import { actionId, isActive, isFromBefore, isOutcome, mayNotWrite, type Settlement } from './plan.ts';
 import { alertsMoved, type Rival, rivalOf } from './rivals.ts';
 import { compareRoster, type RosterChanges, runningIn, withHistory } from './roster.ts';
 
@@ -75,6 +75,7 @@ export class Recorder {
       const freshness = this.#order.freshnessOf(route, mailboxId, askPlace);
       if (freshness === 'outdated') return freshness;
       if (freshness === 'superseded') return before;
+      if (route === 'warmup' && isFromBefore(before, observation.observed, this.#options.words)) return before;
       const mailbox = await this.#record(before, observation, route);
       this.#order.taken(route, mailboxId, askPlace);
       return mailbox;

@@ -10,12 +10,13 @@ import { accountSubject, eventOf, type MailboxContext, subjectOf } from '../cond
 type EventContext = Pick<MailboxContext, 'now' | 'rules'>;
 
 export interface OutsideChange {
-  readonly kind: 'paused' | 'mode_raised' | 'limit_raised';
+  readonly kind: 'paused' | 'resumed' | 'mode_raised' | 'limit_raised';
   readonly change: Change;
 }
 
 const changeNames: Readonly<Record<OutsideChange['kind'], string>> = {
   paused: 'warm-up paused',
+  resumed: 'warm-up resumed',
   mode_raised: 'mode raised',
   limit_raised: 'daily limit raised',
 };
@@ -31,6 +32,7 @@ export function changedByOthersEvent(
   if (!first) return null;
   const { email, verdict } = before;
   const isRaised = nearLimit && changes.some(({ kind }) => kind === 'mode_raised');
+  const isResumed = changes.some(({ kind }) => kind === 'resumed');
   const effect = forgets
     ? 'After a change of the mode, these bounces no longer count: the count starts again on the next full day.'
     : 'These bounces still count, and the higher limit of the new mode applies.';
@@ -39,11 +41,12 @@ export function changedByOthersEvent(
     sentences: [
       ...changes.map(({ change }) => changeSentence(change, context.rules.timeZone)),
       ...(isRaised && verdict ? [rateText(verdict.answer), effect] : []),
+      ...(isResumed ? ['Warmwarden had paused it, and leaves it running: only bounces after the resume count.'] : []),
       'If your team did not do this, find out which person or tool changes the mailbox.',
     ],
     numbers: { changed: changes.map(({ kind }) => kind).join(',') },
   };
-  const graver = isRaised && severity === 'info' ? 'warning' : severity;
+  const graver = (isRaised || isResumed) && severity === 'info' ? 'warning' : severity;
   const since = first.change.at;
   return eventOf(subjectOf('changed_by_others', before, `${since}`), { severity: graver, since, facts }, context);
 }
