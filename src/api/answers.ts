@@ -87,11 +87,12 @@ function readEntry(raw: unknown, doubts: Doubts): MailboxEntry | null {
   };
 }
 
-/** Takes the address out of spaces and out of `Ada <ada@acme.example>`: `exclude` and `overrides` match the address. */
+/** Takes the address out of spaces, `Ada <ada@acme.example>`, and the dot of a full domain name: `exclude` and `overrides` match it. */
 function addressIn({ email }: JsonFields): string | null {
   if (!isName(email)) return null;
   const text = email.trim();
-  return (/<([^<>]*@[^<>]*)>$/.exec(text)?.[1]?.trim() ?? text) || null;
+  const address = /<([^<>]*@[^<>]*)>$/.exec(text)?.[1]?.trim() ?? text;
+  return address.replace(/\.$/, '') || null;
 }
 
 function momentIn<Name extends string>(

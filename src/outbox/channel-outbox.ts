@@ -123,6 +123,8 @@ function triesOf({ attempts }: Delivery): number {
 
 const firstRetryMs = secondMs;
 const longestRetryMs = 15 * minuteMs;
+/** A message waits for less than the channel rests: after an outage, all are soon tried again. */
+const longestMessageRetryMs = 4 * minuteMs;
 /** Waits between attempts whose refusal blamed the request: a proxy may refuse everything for a quarter of an hour. */
 const refusedWaitsMs = [15 * secondMs, minuteMs, 4 * minuteMs, longestRetryMs];
 export const giveUpAfterMs = dayMs;
@@ -150,7 +152,7 @@ export function settlementOf(attempt: SettledAttempt): AttemptSettlement {
   const attempts = delivery.attempts + 1;
   const isOld = now - delivery.createdAt >= giveUpAfterMs && attempts >= minAttempts;
   if (isOld || isFinal(outcome, refusals)) return { kind: 'undelivered', detail, at: now };
-  const wait = Math.max(leastWaitMs(outcome, refusals), backOffMs(attempts, random));
+  const wait = Math.max(leastWaitMs(outcome, refusals), backOffMs(attempts, random, longestMessageRetryMs));
   return { kind: 'failed', nextAttemptAt: now + wait, detail, at: now };
 }
 
@@ -164,9 +166,9 @@ function isFinal(outcome: SendOutcome, refusals: number): boolean {
   return outcome.kind === 'failed' && outcome.final;
 }
 
-/** Wait after a number of consecutive failures: exponential with full jitter, 1 s to 15 min. */
-export function backOffMs(failures: number, random: number): number {
-  const ceiling = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures - 1, 20));
+/** Wait after a number of consecutive failures: exponential with full jitter, from 1 s on. */
+export function backOffMs(failures: number, random: number, longestMs = longestRetryMs): number {
+  const ceiling = Math.min(longestMs, firstRetryMs * 2 ** Math.min(failures - 1, 20));
   return Math.max(firstRetryMs, Math.ceil(random * ceiling));
 }
 

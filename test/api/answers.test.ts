@@ -77,6 +77,7 @@ test.each([
   [' ann@one.example ', 'ann@one.example'],
   ['Ann Moss <ann@one.example>', 'ann@one.example'],
   ['"Moss, Ann" < ann@one.example > ', 'ann@one.example'],
+  ['ann@one.example.', 'ann@one.example'],
   ['Ann@One.example', 'Ann@One.example'],
   ['<ann>', '<ann>'],
 ])('the address of %j is %j: so exclude and overrides match it', (email, address) => {

@@ -4,7 +4,7 @@ import { compareRoster, type RosterChanges } from '../../src/account/record/rost
 import type { MailboxEntry } from '../../src/core/answers.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import { minuteMs } from '../../src/core/time.ts';
-import { arrivedMailbox, now } from '../store/records.ts';
+import { actionOf, arrivedMailbox, now } from '../store/records.ts';
 
 const ids = (mailboxes: readonly MailboxState[]) => mailboxes.map(({ id }) => id);
 const fleetOf = (count: number) => Array.from({ length: count }, (_, index) => arrivedMailbox(`m${index}`));
@@ -64,6 +64,19 @@ test.each([
   const { changed, stirred } = roster([mailbox])(now + 5, [entry]);
   expect(changed).toEqual([{ ...mailbox, email: entry.email, entry: { at: now + 5, answer: entry } }]);
   expect(stirred).toEqual(routes.length > 0 ? [{ id: 'm0', routes }] : []);
+});
+
+test('a mailbox whose action is in progress leaves after the outcome, whether a list lacks it or it is excluded', () => {
+  const fleet = fleetOf(6).map((one) => ({ ...one, ...(one.id === 'm5' && { id: 'not ours' }) }));
+  const open = fleet.map((one, index) => (index < 4 ? one : { ...one, action: actionOf(one.id, { state: 'open' }) }));
+  for (const [mailboxes, left] of [
+    [open, []],
+    [fleet, ['not ours', 'm4']],
+  ] as const) {
+    const next = roster(mailboxes);
+    const listed = entriesOf(mailboxes).filter(({ id }) => id !== 'm4');
+    expect([...ids(next(now, listed).left), ...ids(next(now + minuteMs, listed).left)]).toEqual(left);
+  }
 });
 
 test('one list without a mailbox is no departure, two in a row are; a return in between starts over', () => {

@@ -101,8 +101,8 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
   const selects: Roster['selects'] = (mailbox) => roster.selects(mailbox) && !roster.elsewhere.has(mailbox.id);
   const elsewhere = [...roster.elsewhere.values()];
   const ours = roster.known.filter(selects);
-  // A mailbox that the configuration excludes while its action is in progress leaves with a list after the outcome.
-  const isWaiting = (mailbox: MailboxState) => !roster.selects(mailbox) && mailbox.action?.state === 'open';
+  // While its action is in progress, a mailbox leaves only for another account: the outcome is recorded and told first.
+  const isWaiting = ({ id, action }: MailboxState) => action?.state === 'open' && !roster.elsewhere.has(id);
   const excluded = roster.known.filter((mailbox) => !selects(mailbox) && !isWaiting(mailbox));
   const known = new Map(ours.map((mailbox) => [mailbox.id, mailbox]));
   const unseen = new Set(ours);
@@ -138,6 +138,7 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
   const doubtful = all || lost > Math.max(believableLossCount, ours.length * believableLossShare);
   const isGone = (mailbox: MailboxState) =>
     mailbox.missingLists >= listsUntilGone &&
+    !isWaiting(mailbox) &&
     (!doubtful || replaced.has(mailbox.id) || at - since(mailbox) >= lossHoldMs);
   const [absent, gone] = [missing.filter((mailbox) => !isGone(mailbox)), missing.filter(isGone)];
   const missed = gone.filter(({ id }) => !replaced.has(id));
