@@ -101,7 +101,7 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
   const selects: Roster['selects'] = (mailbox) => roster.selects(mailbox) && !roster.elsewhere.has(mailbox.id);
   const elsewhere = [...roster.elsewhere.values()];
   const ours = roster.known.filter(selects);
-  // While its action is in progress, a mailbox leaves only for another account: the outcome is recorded and told first.
+  // A mailbox whose action is in progress leaves only for another account: the outcome is recorded and told first.
   const isWaiting = ({ id, action }: MailboxState) => action?.state === 'open' && !roster.elsewhere.has(id);
   const excluded = roster.known.filter((mailbox) => !selects(mailbox) && !isWaiting(mailbox));
   const known = new Map(ours.map((mailbox) => [mailbox.id, mailbox]));
