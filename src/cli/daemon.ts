@@ -99,11 +99,6 @@ export async function ask(address: DaemonAddress, asked: DaemonRequest): Promise
   }
 }
 
-/** Rejects with `no_daemon` if no daemon answers. */
-export async function mustAnswer(address: DaemonAddress): Promise<void> {
-  await ask(address, { path: isHttp(address) ? '/healthz' : '/version' });
-}
-
 /**
  * True if a daemon listens there; waits for one that is starting on this store. Rejects if a daemon listens without
  * answering: a suspended process would carry out the command whenever it continues.

@@ -13,15 +13,7 @@ import {
 } from '../operations/command-requests.ts';
 import { userName } from '../operations/socket.ts';
 import { findStore } from './configuration.ts';
-import {
-  addressOf,
-  askDaemon,
-  askFor,
-  type DaemonAddress,
-  type DaemonOptions,
-  mustAnswer,
-  withDaemonOptions,
-} from './daemon.ts';
+import { addressOf, askDaemon, askFor, type DaemonAddress, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { CommandError, exitDone } from './errors.ts';
 import { configOption, duration, printJson, wholeNumber } from './options.ts';
 import { printLines } from './terminal.ts';
@@ -61,7 +53,6 @@ export async function operate<Name extends OperationName>(
   name: Name,
   body: Omit<OperationBody<Name>, keyof Carried>,
 ): Promise<void> {
-  if (!canBeConfirmed(options)) await mustAnswer(addressOf(options));
   await change(options, (daemon, carried) => askDaemon(daemon, name, { ...body, ...carried } as OperationBody<Name>));
 }
 
@@ -70,7 +61,6 @@ export async function change(
   options: ChangeOptions,
   send: (daemon: DaemonAddress, carried: Carried) => Promise<CommandOutcome>,
 ): Promise<void> {
-  mustBeConfirmed(options);
   const { yes = false, dryRun = false, reason, json = false } = options;
   const address = addressOf(options);
   const ask = (isDry: boolean, plan: string | null = null) =>
@@ -78,6 +68,7 @@ export async function change(
   let outcome = await ask(dryRun || !yes);
   // Asks again if the effect has changed since the question.
   while (!dryRun && (outcome.result === 'planned' || (!yes && outcome.result === 'changed'))) {
+    mustBeConfirmed(options);
     if (!(await agrees(outcome.messages))) throw declined();
     outcome = await ask(false, outcome.plan ?? null);
   }

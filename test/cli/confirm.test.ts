@@ -57,9 +57,9 @@ const changes: readonly (readonly [name: string, ...argv: readonly string[]])[] 
 const run = (more: readonly string[], answers: readonly string[] | null = null) =>
   commandLine(['breaker', 'apply', '--config', config, ...more], answers);
 
-test('without a terminal nothing is sent, and a sentence says what to add', async () => {
+test('without a terminal nothing is done, and a sentence says what to add', async () => {
   const { code, stdout, stderr } = await run([]);
-  expect([code, stdout, asked]).toEqual([2, '', []]);
+  expect([code, stdout, asked]).toEqual([2, '', [{ name: 'breaker-apply', dryRun: true, plan: null }]]);
   expect(stderr).toMatch(/^Nothing was done: there is no terminal to ask .* add --yes to do it, or --dry-run/);
 });
 

@@ -272,7 +272,7 @@ describe('--held and --paused', () => {
     const ends = /breaker discard` drops it\. Held actions wait until requests to the API succeed\.\n/;
     expect((await commandLine(['status', '--held', '--url', server.url])).stdout).toMatch(ends);
     const { stdout } = await commandLine(['status', '--url', server.url]);
-    expect(stdout).toContain('same time. Held actions wait until requests to the API succeed.');
+    expect(stdout).toContain('their limits. Held actions wait until requests to the API succeed.');
     expect(stdout).not.toContain('Unless you decide');
     expect(
       await (await fetch(`${server.url}/mailboxes/acme/held`, { headers: { accept: 'text/html' } })).text(),

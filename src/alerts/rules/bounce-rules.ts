@@ -93,7 +93,7 @@ function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condit
     firing: (): Words => {
       if (!verdict || (hindrance === null && !waits))
         return [
-          `${mailbox.email}: bounces over the limit, too few to act on`,
+          `${mailbox.email}: bounces over the limit, ${verdict?.foundUntil ? 'found so in recovery mode' : 'too few to act on'}`,
           ...explained(mailbox, context),
           ...bounceKinds(mailbox),
           'You get a message if Warmwarden acts or this gets worse, and none if it ends by itself.',

@@ -4,7 +4,7 @@ import { apiHost, type BreakerEntry, type BreakerState, heldEntries } from '../.
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { countsAndRate } from '../../core/wording/explain.ts';
-import { counted, firstText, listText, momentText } from '../../core/wording/phrases.ts';
+import { counted, firstText, listText, momentText, spanText } from '../../core/wording/phrases.ts';
 import { accountSubject, type Condition, condition } from '../condition.ts';
 
 /** Maximum mailboxes that the message names; the page lists them all. */
@@ -112,11 +112,11 @@ function doublings(held: number): number {
 }
 
 /** Describes all breaches, including those that were acted on before the breaker opened. */
-function breachText({ entries, openSince }: BreakerState, { now, zone }: HeldContext): string {
+function breachText({ entries, openSince }: BreakerState, { windowMs, now, zone }: HeldContext): string {
   const domains = new Set(entries.map(({ domain }) => domain)).size;
   const acted = entries.filter((entry) => !entry.held).length;
   const all = counted(entries.length, 'mailbox', 'mailboxes');
-  const breached = entries.length === 1 ? 'its bounce limit' : 'their bounce limits at the same time';
+  const breached = entries.length === 1 ? 'its bounce limit' : `their bounce limits within ${spanText(windowMs)}`;
   const split = `Warmwarden acted on ${acted === 0 ? 'none' : acted} of them, and has held ${entries.length - acted} since ${momentText(openSince ?? now, zone)}.`;
   return `${all} on ${counted(domains, 'domain')} exceeded ${breached}: a mailbox provider or wrong data is the likely cause. ${split}`;
 }

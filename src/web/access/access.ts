@@ -8,7 +8,7 @@ import { itself } from '../../core/operator-command.ts';
 import { layout, signInPage, type Visitor } from '../page/layout.ts';
 import type { Markup } from '../page/parts/elements.ts';
 import { readQuery, upTo } from '../query.ts';
-import { noQuery, queryOf, refuse, wantsPage } from '../refusals.ts';
+import { noQuery, operatorsOnly, queryOf, refuse, wantsPage } from '../refusals.ts';
 import { pathBehind } from '../rim.ts';
 import type { AccessParts } from '../route-parts.ts';
 import { bareAddress, trustIn } from './addresses.ts';
@@ -76,7 +76,9 @@ export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongToken
     const { name, role, limits = null } = token;
     if (!mayRead(role, c.req.path)) return refuse(c, 'not_allowed', `The token ${name} may only read /metrics.`);
     c.set('asker', { name, role, limits, signedIn: key !== null });
-    return limits === null || isOpenToLimited(c) ? next() : refuse(c, 'not_allowed', beyondLimits);
+    if (limits === null || isOpenToLimited(c)) return next();
+    const isCommand = c.req.method === 'POST' && role !== 'operator';
+    return refuse(c, 'not_allowed', isCommand ? operatorsOnly : beyondLimits);
   });
   addSignIn(app, parts, sessions, wrongTokens);
 }

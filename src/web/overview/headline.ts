@@ -283,7 +283,7 @@ function stuckActions({ recentActions, now }: HeadlineFacts): readonly Action[] 
 
 /** Advice about the accounts, then the first that applies to the mailboxes. */
 function adviceOf(facts: HeadlineFacts): string {
-  const { counts, firing, sweeps, command } = facts;
+  const { counts, firing, notEnforced, sweeps, command } = facts;
   const stuck = stuckActions(facts).length;
   const critical = firing.count('critical');
   const start = `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below${counts.paused_by_guard > 0 ? `, then the paused mailboxes. ${campaignsUntouched}` : '.'}`;
@@ -302,6 +302,10 @@ function adviceOf(facts: HeadlineFacts): string {
       `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${command} history --guard\` show why.`,
     ],
     [isHeld && holds.length > 0, breakerAdvice(holds, facts)],
+    [
+      isHeld && notEnforced === totalOf(counts),
+      `Warmwarden does not act: pause what bounces yourself (\`${command} pause MAILBOX\`), or set guard.enforce to true.`,
+    ],
     [isHeld && critical > 0, `Warmwarden has NOT ACTED on the held mailboxes: the page of each says why. ${start}`],
     [isHeld, 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.'],
     [critical > 0, start],
@@ -368,8 +372,7 @@ function stateSentence({
 }
 
 function breakerAdvice(holds: readonly Alert[], { command, zone, troubles, writesOff }: HeadlineFacts): string {
-  const why =
-    'The circuit breaker is holding the actions, because many mailboxes exceed their limits at the same time.';
+  const why = 'The circuit breaker is holding the actions, because many mailboxes exceed their limits.';
   const unread = new Set(by({ troubles }, ...outages).map(({ account }) => account));
   const accounts = holds.flatMap(accountsOf);
   const isUnread = accounts.length > 0 && accounts.every((account) => unread.has(account));
