@@ -48,7 +48,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'mailbox list',
         means:
-          'The list lost over a fifth of its mailboxes, or says that it is incomplete. Warmwarden still guards the lost ones, for an hour.',
+          'The list lost over a fifth of its mailboxes, or says that it is incomplete. Warmwarden still guards the lost ones, for an hour, or for a week if it lost all.',
         todo: 'Check in the warm-up service whether the mailboxes are there and whether the key can see them.',
       },
       {

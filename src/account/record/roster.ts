@@ -46,12 +46,14 @@ function replacedOf(
 
 const listsUntilGone = 2;
 /**
- * A list that lost a larger share of this account's mailboxes, or all of them, is believed only after the loss lasted
- * for an hour. A loss of one mailbox is believed at once, unless it was the only one.
+ * A list that lost a larger share of this account's mailboxes is believed only after the loss lasted for an hour, one
+ * that lost all of them after a week. A loss of one mailbox is believed at once, unless it was the only one.
  */
 const believableLossShare = 0.2;
 const believableLossCount = 1;
 const lossHoldMs = hourMs;
+/** A list that lacks every mailbox is a fault of the service more often than the end of all of them. */
+const lossOfAllHoldMs = 7 * dayMs;
 
 export interface RosterChanges {
   readonly arrived: readonly MailboxState[];
@@ -139,7 +141,7 @@ export function compareRoster({ account, list, expects, absentSince, ...roster }
   const isGone = (mailbox: MailboxState) =>
     mailbox.missingLists >= listsUntilGone &&
     !isWaiting(mailbox) &&
-    (!doubtful || replaced.has(mailbox.id) || at - since(mailbox) >= lossHoldMs);
+    (!doubtful || replaced.has(mailbox.id) || at - since(mailbox) >= (all ? lossOfAllHoldMs : lossHoldMs));
   const [absent, gone] = [missing.filter((mailbox) => !isGone(mailbox)), missing.filter(isGone)];
   const missed = gone.filter(({ id }) => !replaced.has(id));
   const lacking = absent.filter(({ id }) => !replaced.has(id));
