@@ -153,6 +153,8 @@ function dueAt(since: EpochMs, waitMs: number, now: EpochMs): EpochMs {
 
 const kindsByWeight = ['event', 'firing', 'worsened', 'reminder', 'resolved'] as const;
 
+const kindsOfSteps = { began: 'firing', grew: 'worsened', eased: 'reminder', ended: 'resolved' } as const;
+
 /** The message has no transitions if only the incident ended. */
 export function incidentMessageOf(
   incident: MessageIncident,
@@ -164,7 +166,7 @@ export function incidentMessageOf(
   const account = cause.attribute === 'account' ? cause.value : null;
   return {
     ...(message ?? { group: id, account, rule: null, at: now, transitions: [] }),
-    kind: step === 'ended' ? 'resolved' : step === 'grew' ? 'worsened' : 'firing',
+    kind: kindsOfSteps[step],
     severity,
     incident,
   };

@@ -91,8 +91,8 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     also && `Also seen: ${also}.`,
     incidentAdvice(incident.cause),
     isAny('paused') ? campaignsUntouched : '',
-    isAny('held') ? `Real bounces: \`${look.command} breaker apply\` carries out the held actions.` : '',
-    isAny('held') ? `Wrong data: \`${look.command} breaker discard\` drops them.` : '',
+    isAny('held') ? `Real bounces: \`${look.command} breaker apply\` carries out ALL held actions.` : '',
+    isAny('held') ? `Wrong data: \`${look.command} breaker discard\` drops ALL.` : '',
   ].filter((text) => text !== '');
 }
 
@@ -106,7 +106,7 @@ function commonText({ cause }: Incident, members: readonly IncidentMailbox[], lo
     spared === 0
       ? `No other mailbox shares the ${nounOf(cause)}`
       : `${counted(spared, 'other mailbox shares', 'other mailboxes share')} the ${nounOf(cause)} and ${spared === 1 ? 'is' : 'are'} not in this incident`;
-  const acted = changed === 0 ? '' : `; Warmwarden switched or paused ${changed} of these within a day`;
+  const acted = changed === 0 ? '' : `; of these others, Warmwarden switched or paused ${changed} within a day`;
   const beyond = others === 0 ? '' : `; ${counted(others, 'mailbox has', 'mailboxes have')} a different one`;
   return `${all} ${causeText(cause)}. ${rest}${acted}${beyond}.`;
 }

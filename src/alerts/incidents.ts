@@ -2,7 +2,13 @@
 
 import { type Alert, isCause, type Transition } from '../core/alert.ts';
 import { alertRules, ruleBook } from '../core/alert-rules.ts';
-import type { Incident, IncidentAnnouncement, IncidentCause, IncidentMailbox } from '../core/incident.ts';
+import type {
+  Incident,
+  IncidentAnnouncement,
+  IncidentCause,
+  IncidentMailbox,
+  MessageIncident,
+} from '../core/incident.ts';
 import { mailboxKey } from '../core/mailbox.ts';
 import { dayMs, type EpochMs, elapsedMs, hourMs, minuteMs } from '../core/time.ts';
 import { severer, worstOf } from './grouping.ts';
@@ -213,13 +219,14 @@ export function graveAlerts({ alerts }: Pick<Incident, 'alerts'>): number {
   return alerts.filter((fingerprint) => grave.has(fingerprint.replace(/\|.*$/s, ''))).length;
 }
 
-export function dueStep(incident: Incident, now: EpochMs): 'began' | 'grew' | 'ended' | null {
+export function dueStep(incident: Incident, now: EpochMs): MessageIncident['step'] | null {
   const { announced, endedAt, members, joinedAt, openedAt } = incident;
   if (!announced) {
     const hasArrived = elapsedMs(joinedAt, now) >= arrivalMs || elapsedMs(openedAt, now) >= longestArrivalMs;
     return endedAt === null && hasArrived ? 'began' : null;
   }
   if (endedAt !== null) return 'ended';
+  if (announced.held > 0 && members.every(({ state }) => state !== 'held')) return 'eased';
   if (announced.updated) return null;
   if (severer(incident.severity, announced.severity) || graveAlerts(incident) > announced.alerts) return 'grew';
   const isLarger = members.length >= announced.members + Math.max(3, announced.members / 2);

@@ -234,7 +234,7 @@ export class MuteLook {
         newest.filter((one) => one.kind !== 'resolved'),
         now,
       );
-    const step = incident.step === 'grew' && !isKnown ? 'began' : incident.step;
+    const step = incident.step === 'ended' || isKnown ? incident.step : 'began';
     return { ...incidentMessageOf({ ...incident, step }, newest, now), waitedSince };
   }
 

@@ -109,7 +109,8 @@ export function isChangedLately({ action }: Pick<MailboxState, 'action'>, now: E
 function heldSince(breakers: AffectedFacts['breakers']): ReadonlyMap<string, EpochMs> {
   const held = new Map<string, EpochMs>();
   for (const [, state] of breakers) {
-    for (const { key, at, firstSight } of heldEntries(state)) if (!firstSight) held.set(key, state.openSince ?? at);
+    for (const { key, at, firstSight, heldSince: since } of heldEntries(state))
+      if (!firstSight) held.set(key, since ?? state.openSince ?? at);
   }
   return held;
 }

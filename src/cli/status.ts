@@ -26,7 +26,7 @@ export function statusCommand(): Command {
   return withDaemonOptions(new Command('status'))
     .description('show the fleet, the worst first: what is wrong, what was done, how old the data is')
     .option('--all', `show every mailbox, not only the worst ${mailboxesShown}`)
-    .option('--held', 'only the mailboxes without action yet, because a person must decide: why, and what ends it')
+    .option('--held', 'only the held mailboxes, without action yet: why, and what ends it')
     .option(
       '--paused',
       'only the mailboxes that are paused, or in recovery by Warmwarden: since when, by whom, why, and what ends it',

@@ -35,7 +35,9 @@ export interface IncidentAnnouncement {
   readonly severity: Severity;
   /** Number of announced alerts that are about no single mailbox, and no symptoms. */
   readonly alerts: number;
-  /** True if only the end is left to announce. */
+  /** Number of mailboxes on which an action was held. */
+  readonly held: number;
+  /** True if only the end, and the end of what is held, are left to announce. */
   readonly updated: boolean;
   /** Channels that were notified, and will be of the end. */
   readonly channels: readonly string[];
@@ -60,7 +62,8 @@ export interface Incident {
 
 /** Facts of an incident in a message. Its id is the same in every message of the incident. */
 export interface MessageIncident extends Pick<Incident, 'id' | 'cause' | 'kind' | 'severity' | 'beganAt' | 'endedAt'> {
-  readonly step: 'began' | 'grew' | 'ended';
+  /** eased: nothing is held any more. */
+  readonly step: 'began' | 'grew' | 'eased' | 'ended';
   readonly title: string;
   readonly sentences: readonly string[];
   readonly memberCount: number;

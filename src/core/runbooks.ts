@@ -32,7 +32,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'key rejected',
         means: 'The API refused the key twice in a row (401, or 403 with JSON).',
-        todo: 'Put a valid key into the file of `api_key_file`, or into `api_key` and run `warmwarden reload`.',
+        todo: 'Replace the key where it is set, then run `warmwarden reload`.',
       },
       {
         cause: 'key read-only',
@@ -100,7 +100,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'Many mailboxes need an action at once: a mailbox provider or wrong data is the likely cause. The circuit breaker holds all further actions under this API, emergencies too. Another message follows at 2, 4, 8 and so on held mailboxes, and for each emergency.',
     done: 'Nothing on the held mailboxes. From the time in the message, on fresh data, Warmwarden acts on at most a tenth of the fleet per 15 minutes, the worst first. If it had read most of them only once or twice, it waits for you.',
-    todo: 'Compare the counts with those in the warm-up service, then choose one. Real bounces, all that this API holds: `warmwarden breaker apply API`. Wrong data, all that this API holds: `warmwarden breaker discard API`. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
+    todo: 'Compare the counts with those in the warm-up service, then choose one. Real bounces, all that this API holds: `warmwarden breaker apply API`. Wrong data, all that this API holds: `warmwarden breaker discard API`. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong, and nothing may be done: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
   },
   protection_off: {
     means:
@@ -230,7 +230,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     todo: 'Check what the mailbox has sent since the day in the message. To have Warmwarden act on bursts: `guard: {burst: act}`.',
   },
   shared_bounces: {
-    means: 'Many mailboxes bounce together. Warmwarden acts on each one by its own limit.',
+    means: 'Many mailboxes bounce together. Each one also has its own limit.',
     cases: [
       {
         cause: 'a domain',
@@ -408,7 +408,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   channel_failing: {
     means:
       'A channel has accepted no message for 15 minutes while there was something to send. Or its receiver refuses the password, key or address. The other channels get this alert. For the heartbeat: its address does not take the pings.',
-    done: 'Its messages wait in order. Warmwarden retries them for a day.',
+    done: 'Mailboxes stay guarded. The messages wait in order, and are retried for a day; then `warmwarden channels resend NAME` sends them again.',
     todo: 'Check the address and the receiver. What it answers: `warmwarden channels test NAME`. The heartbeat: `warmwarden channels test heartbeat`.',
   },
   store_failing: {

@@ -134,6 +134,7 @@ export function newsOfIncident(
     members: incident.members.length,
     severity: incident.severity,
     alerts: graveAlerts(incident),
+    held: incident.members.filter(({ state }) => state === 'held').length,
     updated: step !== 'began',
     channels: [...new Set([...(announced?.channels ?? []), ...to])],
   };

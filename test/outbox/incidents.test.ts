@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { graveAlerts } from '../../src/alerts/incidents.ts';
 import { traitOf } from '../../src/alerts/shared-cause.ts';
+import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { accountOfKey, domainOf, idOfKey } from '../../src/core/mailbox.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { acted, invalid, policyBlock } from '../alerts/incident-samples.ts';
@@ -304,6 +305,20 @@ test('a symptom that joins is no update by itself: what is held is, and emergenc
   hold(at, ['acme/g0-0', 'acme/m0-0']);
   await at.run(4 * hourMs);
   expect(at.sent.at(-1)).toMatchObject({ kind: 'reminder', rule: 'guard_held', message: { incident: null } });
+});
+
+test('when nothing of an incident is held any more, people hear of it once, before its end', async () => {
+  const at = collectorRig();
+  await at.play(providerBlock.trim().split('\n').slice(0, 6).join('\n'));
+  await at.run(10 * minuteMs);
+  hold(at, ['acme/g0-0']);
+  at.fire(held(['g0-0']));
+  await at.run(10 * minuteMs);
+  at.fleet.putBreaker(api, closedBreaker);
+  at.end(held(['g0-0']));
+  await at.run(hourMs);
+  expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5', 'grew google 5', 'eased google 5']);
+  expect(ofIncidents(at)[2]?.title).toMatch(/^Still critical: Provider google/);
 });
 
 test('the first emergency that is held is sent after the group wait, however recent the message before; others share the next', async () => {

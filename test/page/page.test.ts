@@ -321,7 +321,7 @@ it('of held mailboxes it names the critical alert, which says what to do, and of
   );
   fleet.putAlert(breakerAlert(['acme', 'beta'], { acts_from: '2026-03-10T15:04:00.000Z' }));
   expect(await adviceOf(fleet)).toMatch(
-    /The circuit breaker is holding the actions.*breaker apply`\..*breaker discard`\. Unless you decide, Warmwarden acts from 10 March 15:04 UTC/s,
+    /The circuit breaker is holding the actions.*breaker apply`\..*breaker discard`\. Since 10 March 15:04 UTC Warmwarden acts step by step/s,
   );
   expect(await read(fleet)).toContain('<a class="do" href="/writes?account=beta&amp;do=off">Writes off: beta</a>');
 });
@@ -340,10 +340,10 @@ test('the buttons of held mailboxes are about one API', () => {
 test('the page of a mailbox that the circuit breaker holds says until when, in the configured zone, and what ends that', async () => {
   const fleet = exampleFleet();
   putVerdict(fleet, 'm1', held);
-  fleet.putAlert(breakerAlert(['acme', 'beta'], { acts_from: '2026-03-10T15:04:00.000Z', held: 3, pauses: 3 }));
+  fleet.putAlert(breakerAlert(['acme', 'beta'], { acts_from: '2026-03-12T15:04:00.000Z', held: 3, pauses: 3 }));
   const shown = await read(fleet, '/mailboxes/acme/m1', { timeZone: () => 'Europe/Berlin' });
   expect(shown).toContain(
-    'Unless you decide, Warmwarden acts from 10 March 16:04 Europe/Berlin, if fresh data still shows the breach.</p>',
+    'Unless you decide, Warmwarden acts from 12 March 16:04 Europe/Berlin, if fresh data still shows the breach.</p>',
   );
   expect(shown).toContain(
     '<a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause only this mailbox now</a> <a class="do" href="/breaker?api=&amp;do=apply">Pause all 3 held mailboxes now</a> <a class="do" href="/breaker?api=&amp;do=discard">',

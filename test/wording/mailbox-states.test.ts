@@ -59,13 +59,13 @@ test.each([
   const hold = holdOf(
     row,
     { actions, changes: [] },
-    { zone: 'UTC', command: 'warmwarden', isUnread: false, stop: null },
+    { zone: 'UTC', command: 'warmwarden', isUnread: false, now: 0, stop: null },
   );
   expect([hold.since, hold.ends]).toEqual([pausedAt, expect.stringMatching(ends)]);
 });
 
 test('while Warmwarden does not act, no hold ends by itself or by a command', () => {
-  const words = { zone: 'UTC', command: 'warmwarden', isUnread: false };
+  const words = { zone: 'UTC', command: 'warmwarden', isUnread: false, now: 0 };
   const recovery = { ...claim, kind: 'recovery', previousMode: 'balanced' } as const;
   const memory = { ...box.memory, claim: recovery } as NonNullable<typeof box.memory>;
   const row = { state: 'recovering', mailbox: { ...box, memory }, alerts: [] } as const;

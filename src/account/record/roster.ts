@@ -60,7 +60,9 @@ export interface RosterChanges {
   /** Mailboxes that return, and known ones with a changed entry. */
   readonly changed: readonly MailboxState[];
   readonly repeated: readonly MailboxState[];
+  /** Known mailboxes that this list lacks and that still count as ours. */
   readonly absent: readonly MailboxState[];
+  /** Mailboxes that the account drops now: gone, or no longer selected. */
   readonly left: readonly MailboxState[];
   /** Mailboxes of `left` that the configuration selects. */
   readonly gone: readonly MailboxState[];

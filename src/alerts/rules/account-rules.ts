@@ -91,7 +91,7 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
     firing: () => [
       notGuarded(name, 'its API key is rejected'),
       lastFailure && sentence(withoutAdvice(lastFailure)),
-      'Put a valid key with read and write permission into the file of api_key_file, or into api_key and reload the configuration (an environment variable: restart).',
+      'Replace it by one with read and write permission, and reload the configuration (an environment variable: restart).',
     ],
     ended: () => [`${name}: the key is accepted again`],
   });

@@ -5,6 +5,7 @@ import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { countsAndRate } from '../../core/wording/explain.ts';
 import { counted, firstText, listText, momentText, spanText } from '../../core/wording/phrases.ts';
+import { actsFromText } from '../../core/wording/states.ts';
 import { accountSubject, type Condition, condition } from '../condition.ts';
 
 /** Maximum mailboxes that the message names; the page lists them all. */
@@ -45,20 +46,25 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
   const pauses = held.filter((entry) => context.verdictOf(entry)?.wanted === 'pause').length;
   const mailboxes = counted(held.length, 'mailbox', 'mailboxes');
   const inEmergency = emergencies.length === 0 ? '' : `, ${emergencies.length} of them in an emergency`;
-  const from = momentText(actsFrom, zone);
+  const [from, isOverdue] = [momentText(actsFrom, zone), context.now >= actsFrom];
   const end = (what: 'apply' | 'discard') => `\`${command} breaker ${what} ${apiHost(api)}\``;
+  const titleOf = () => {
+    const what = `${name}: NO ACTION on ${mailboxes}${inEmergency}`;
+    if (atFirstSight) return `${what}: Warmwarden waits for you`;
+    return isOverdue ? `${what} yet, step by step since ${from}` : `${what}: decide by ${from}`;
+  };
   return condition(heldSubject(api), {
     active: openSince !== null,
     worse: worseBy(breaker, alert) || doublings(held.length) > doublings(mostBefore),
     ...(openSince !== null && { since: openSince }),
     accounts,
     firing: () => [
-      `${name}: NO ACTION on ${mailboxes}${inEmergency}: ${atFirstSight ? 'Warmwarden waits for you' : `decide by ${from}`}`,
+      titleOf(),
       breachText(breaker, context),
       `Held: ${namesText(ranked, context.verdictOf)}${others === 0 ? '' : `, and ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       atFirstSight
         ? 'Unless you decide, Warmwarden does not act: it had read most of these mailboxes only once or twice.'
-        : `Unless you decide, Warmwarden acts from ${from}, if fresh data still shows the breach: on at most a tenth of the fleet per 15 minutes, the worst first.`,
+        : `${actsFromText(actsFrom, context.now, zone)}, if fresh data still shows the breach: on at most a tenth of the fleet per 15 minutes, the worst first.`,
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       `Wrong data: ${end('discard')}: these bounces no longer count, only new ones.`,
     ],
@@ -116,7 +122,7 @@ function breachText({ entries, openSince }: BreakerState, { windowMs, now, zone 
   const domains = new Set(entries.map(({ domain }) => domain)).size;
   const acted = entries.filter((entry) => !entry.held).length;
   const all = counted(entries.length, 'mailbox', 'mailboxes');
-  const breached = entries.length === 1 ? 'its bounce limit' : `their bounce limits within ${spanText(windowMs)}`;
+  const breached = entries.length === 1 ? 'its bounce limit' : `their bounce limits in the last ${spanText(windowMs)}`;
   const split = `Warmwarden acted on ${acted === 0 ? 'none' : acted} of them, and has held ${entries.length - acted} since ${momentText(openSince ?? now, zone)}.`;
   return `${all} on ${counted(domains, 'domain')} exceeded ${breached}: a mailbox provider or wrong data is the likely cause. ${split}`;
 }

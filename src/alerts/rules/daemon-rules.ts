@@ -61,7 +61,7 @@ function failingWords({ name, failingSince, lastFailure }: ChannelHealth, comman
     `channel ${name} does not accept messages`,
     `The channel has accepted no message since ${since}.`,
     why,
-    'Warmwarden retries the messages for a day. After that, the page lists them as undelivered.',
+    'Mailboxes stay guarded. Messages are retried for a day, and then listed on the page as undelivered.',
     `Test the channel: \`${command} channels test ${name}\``,
   ];
 }

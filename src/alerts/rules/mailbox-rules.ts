@@ -135,7 +135,7 @@ function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxContext):
       'Warmwarden acts only on bounces. Check the bounces, placement, DNS and blacklists of the mailbox.',
     ],
     ended: () => [
-      `${mailbox.email}: health score is ${score ?? 'not shown'} again`,
+      `${mailbox.email}: health score is ${score ?? 'not shown'}, no longer far below its last 7 days`,
       `The health score is at most ${counted(points - hysteresisPoints, 'point')} below the best of the last ${weekDays} days.`,
     ],
     numbers: () => ({ health_score: score, best_of_seven_days: best }),

@@ -87,11 +87,11 @@ function isDomainOver(finding: DomainFinding): Condition['active'] {
 function excessTexts(finding: DomainFinding, excess: DomainExcess, now: EpochMs): readonly string[] {
   const shares = finding.worst().map(({ email, bounced, sent }) => `${email} (${bounced} of ${sent})`);
   return [
-    `These are the counts since ${datesText(excess.from, excess.from)}. The bounce limits allow ${allowedText(excess.allowed)} bounces.`,
+    `These are the counts since ${datesText(excess.from, excess.from)}. The bounce limits allow ${allowedText(excess.allowed)}.`,
     `Most bounces in that time: ${listText(shares)}.`,
     unknownText(finding),
     ageText(finding, now),
-    'Warmwarden acts on each mailbox by its own limit.',
+    'Each mailbox also has its own limit.',
     `Look for a cause that the mailboxes share: the DNS of ${finding.domain}, its blacklists, and the recipient lists.`,
   ];
 }
@@ -121,7 +121,7 @@ export function accountShiftAlert(finding: ShiftFinding, now: EpochMs): Conditio
       shift && `The bounces are on ${counted(shift.domains, 'domain')}: check the data, then the warm-up service.`,
       unknownText(finding),
       ageText(finding, now),
-      'Warmwarden acts on each mailbox by its own limit.',
+      'Each mailbox also has its own limit.',
     ],
     ended: () => [`${account}: the bounce rate of the account is as before`, ...compared],
     numbers: () => ({

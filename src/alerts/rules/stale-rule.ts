@@ -1,4 +1,4 @@
-// stale_data: statistics, DNS or blacklists that are too old to rely on.
+// stale_data: statistics, DNS or blacklists too old to rely on, and counts that stand still while the warm-up runs.
 import { type MeasuredRoute, measuredAt, type Route } from '../../core/answers.ts';
 import { countSendingDays } from '../../core/daily-counts.ts';
 import { awaitsJudgement, domainOf, type MailboxState } from '../../core/mailbox.ts';

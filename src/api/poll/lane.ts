@@ -25,6 +25,7 @@ export interface LaneOptions {
 export class Lane {
   readonly #options: LaneOptions;
   readonly #bell: Bell;
+  /** In order of precedence. */
   readonly #waitingActions = {
     post: { kind: 'warmup_write', waiting: [] as (() => void)[] },
     look: { kind: 'warmup', waiting: [] as (() => void)[] },

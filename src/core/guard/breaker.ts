@@ -11,6 +11,8 @@ export interface BreakerEntry {
   readonly domain: string;
   readonly at: EpochMs;
   readonly held: boolean;
+  /** Moment since which the mailbox is held without a break. */
+  readonly heldSince?: EpochMs;
   readonly firstSight: boolean;
   /** Gravity: bounces per million over the limit's share. Used for comparison only. */
   readonly weight: number;
@@ -61,7 +63,7 @@ export function moveEntries(
   };
 }
 
-export interface Candidate extends Omit<BreakerEntry, 'at' | 'held'> {
+export interface Candidate extends Omit<BreakerEntry, 'at' | 'held' | 'heldSince'> {
   readonly statsAt: EpochMs;
 }
 
@@ -90,9 +92,10 @@ export function admit(
   const others = state.entries.filter(
     (entry) => entry.key !== key && (entry.held || elapsedMs(entry.at, now) < policy.windowMs),
   );
+  const heldSince = state.entries.find((entry) => entry.key === key && entry.held)?.heldSince ?? now;
   const next = (held: boolean): BreakerState => ({
     ...state,
-    entries: [...others, { ...about, at: now, held }],
+    entries: [...others, { ...about, at: now, held, ...(held && { heldSince }) }],
     ...(held && isNewEmergency(state, candidate) && { emergencies: (state.emergencies ?? 0) + 1 }),
   });
   if (state.openSince !== null) {

@@ -89,16 +89,21 @@ const holdRules: readonly AlertRule[] = ['guard_held', 'contested', 'guard_actio
  */
 export function unattendedText(
   holds: readonly Pick<Alert, 'rule' | 'facts'>[],
-  { zone, isUnread }: { readonly zone: string; readonly isUnread: boolean },
+  { now, zone, isUnread }: { readonly now: EpochMs; readonly zone: string; readonly isUnread: boolean },
 ): string {
   if (isUnread) return 'Held actions wait until requests to the API succeed.';
   const [from] = holds
     .flatMap(({ rule, facts }) => (rule === 'guard_held' ? (facts.numbers['acts_from'] ?? []) : []))
     .map((time) => Date.parse(`${time}`))
     .sort((a, b) => a - b);
-  return from === undefined
-    ? 'Unless you decide, Warmwarden does not act.'
-    : `Unless you decide, Warmwarden acts from ${momentText(from, zone)}, if fresh data still shows the breach.`;
+  if (from === undefined) return 'Unless you decide, Warmwarden does not act.';
+  return `${actsFromText(from, now, zone)}, if fresh data still shows the breach.`;
+}
+
+/** `Unless you decide, Warmwarden acts from 20 March 11:02 UTC`, or `Since 20 March 11:02 UTC Warmwarden acts step by step`. */
+export function actsFromText(from: EpochMs, now: EpochMs, zone: string): string {
+  const time = momentText(from, zone);
+  return now < from ? `Unless you decide, Warmwarden acts from ${time}` : `Since ${time} Warmwarden acts step by step`;
 }
 
 export interface HeldRow {
@@ -132,12 +137,13 @@ interface HoldWords {
   readonly zone: string;
   readonly command: string;
   readonly isUnread: boolean;
+  readonly now: EpochMs;
 }
 
 function holdWithWrites(
   { state, mailbox, alerts }: HeldRow,
   doings: Pick<PausedFacts, 'actions' | 'changes'>,
-  { zone, command, isUnread }: HoldWords,
+  { zone, command, isUnread, now }: HoldWords,
 ): Hold {
   const { memory, verdict } = mailbox;
   const claim = memory?.claim ?? null;
@@ -145,7 +151,7 @@ function holdWithWrites(
   const byGuard = { by: 'guard', name: null } as const;
   if (state === 'held' && verdict) {
     const ends = {
-      circuit_breaker: `\`${command} breaker apply\` carries the action out, \`${command} breaker discard\` drops it. ${unattendedText(alerts, { zone, isUnread })}`,
+      circuit_breaker: `\`${command} breaker apply\` carries out all held actions, \`${command} breaker discard\` drops them all. ${unattendedText(alerts, { now, zone, isUnread })}`,
       contested: `\`${command} contest end ${typed}\`, or a day without another reversal.`,
     }[String(verdict.answer.reason)];
     const since = alerts.find(({ rule }) => holdRules.includes(rule))?.since ?? null;

@@ -12,6 +12,7 @@ import {
   guardStates,
   healthScoreOf,
   type MailboxState,
+  mailboxKey,
   stateTable,
   urgentStates,
 } from '../../core/mailbox.ts';
@@ -257,7 +258,13 @@ function hasWord({ mailbox, state }: RankedMailbox, word: string): boolean {
 /** Sort key: the oldest first. What memory does not date comes before all others. */
 export function heldKey(one: RankedMailbox): Key {
   const { account, id, email } = one.mailbox;
-  const { since } = holdOf(one, factsOf(one.mailbox), { zone: 'UTC', command: '', isUnread: false, stop: null });
+  const { since } = holdOf(one, factsOf(one.mailbox), {
+    zone: 'UTC',
+    command: '',
+    isUnread: false,
+    now: 0,
+    stop: null,
+  });
   return [since ?? 0, one.urgency, email, id, account];
 }
 
@@ -289,7 +296,10 @@ export async function holdFacts(
   const waitsForGuard = row.state === 'held' || row.state === 'recovering';
   const unenforced = waitsForGuard && !policyOf(row.mailbox).enforce ? enforcementOff : null;
   const stop = off ? writesAreOff(off, world.command) : unenforced;
-  return holdOf(row, facts, { zone: timeZone(), command: world.command, isUnread, stop });
+  const hold = holdOf(row, facts, { zone: timeZone(), command: world.command, isUnread, now: world.clock.now(), stop });
+  const key = mailboxKey(account, id);
+  const held = [...fleet.breakers()].flatMap(([, state]) => state.entries).find((one) => one.held && one.key === key);
+  return { ...hold, since: held?.heldSince ?? hold.since };
 }
 
 const leavesPause: readonly (ActionKind | undefined)[] = ['mode', 'limit', 'set'];

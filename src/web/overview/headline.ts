@@ -371,7 +371,7 @@ function stateSentence({
   return `${words.join(', ')}.`;
 }
 
-function breakerAdvice(holds: readonly Alert[], { command, zone, troubles, writesOff }: HeadlineFacts): string {
+function breakerAdvice(holds: readonly Alert[], { command, zone, troubles, writesOff, now }: HeadlineFacts): string {
   const why = 'The circuit breaker is holding the actions, because many mailboxes exceed their limits.';
   const unread = new Set(by({ troubles }, ...outages).map(({ account }) => account));
   const accounts = holds.flatMap(accountsOf);
@@ -381,7 +381,7 @@ function breakerAdvice(holds: readonly Alert[], { command, zone, troubles, write
       ({ scope }) => scope.kind === 'everything' || (scope.kind === 'account' && scope.account === account),
     );
   if (accounts.length > 0 && accounts.every(isStopped)) return `${why} Nothing is carried out while writes are off.`;
-  const unattended = unattendedText(holds, { zone, isUnread });
+  const unattended = unattendedText(holds, { now, zone, isUnread });
   if (isUnread) return `${why} ${unattended}`;
   return `${why} If the bounces are real, carry the actions out: \`${command} breaker apply\`. If the data is wrong, drop them: \`${command} breaker discard\`. ${unattended}`;
 }

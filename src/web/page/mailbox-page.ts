@@ -262,7 +262,7 @@ const tones: Readonly<Partial<Record<GuardState, Tone>>> = {
 
 function mailboxAdvice(
   { state, mailbox, verdict, alerts }: MailboxRow,
-  words: Pick<MailboxFacts, 'command' | 'zone' | 'notGuarded' | 'isUnread'>,
+  words: Pick<MailboxFacts, 'command' | 'zone' | 'notGuarded' | 'isUnread' | 'now'>,
 ): string {
   const needing = alerts.filter(({ severity }) => severity !== 'info').length;
   const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
@@ -275,7 +275,7 @@ function mailboxAdvice(
   const hold = alerts.find(isHold);
   const pauseNow = `\`${words.command} pause ${typedName(mailbox)}\``;
   // The links below carry the actions out or drop them.
-  if (state === 'held' && hold) return unattendedText([hold], { zone: words.zone, isUnread: words.isUnread });
+  if (state === 'held' && hold) return unattendedText([hold], words);
   switch (state) {
     case 'held':
       return verdict?.reason === 'first_sight'
