@@ -295,7 +295,7 @@ export class AccountWatch {
     this.#queue.add({ route: 'health', mailboxId: null }, now);
     for (const mailbox of [...this.#rooms.fleet.mailboxesOf(this.account)]) {
       // A mailbox that the configuration no longer selects leaves with the first list. Nothing is written to it before.
-      if (!this.#options.selects(mailbox)) continue;
+      if (!this.#options.selects(mailbox) && mailbox.action?.state !== 'open') continue;
       try {
         if (mailbox.action)
           await this.#recorder.dropPlanned(mailbox.action, 'the daemon stopped before it sent anything');

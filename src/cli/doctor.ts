@@ -117,16 +117,20 @@ async function storeOf(places: Extract<Places, { ok: true }>): Promise<StoreLine
   }
 }
 
+const isDigest = (secret: string) => /^[0-9a-f]{64}$/i.test(secret);
+
 /** Finds out which files of the configuration every user can change, or read although secrets are written there. */
 function examineFiles(file: string, loaded: ValidConfig): readonly Examined[] {
   const permission = reporter('permissions');
-  const written = loaded.settings().filter(({ secret }) => secret !== null);
+  const written = loaded.settings().filter(({ secret }) => secret !== null && !isDigest(secret));
   const holders = written.flatMap(({ from }) => (from.kind === 'file' ? [from.file ?? file] : []));
   const secret = new Set([...holders, ...loaded.secretFiles.keys()]);
   const wrong = [...new Set([file, ...loaded.included, ...secret])].flatMap((one) => {
     const ofEverybody = (statSync(one, { throwIfNoEntry: false })?.mode ?? 0) & (secret.has(one) ? 0o6 : 0o2);
-    const said = `Every user can read or change ${one}: run \`chmod o-rw ${one}\`.`;
-    return ofEverybody === 0 ? [] : [permission((ofEverybody & 0o2) === 0 ? 'warning' : 'problem', said)];
+    if ((ofEverybody & 0o2) !== 0)
+      return permission('problem', `Every user can change ${one}: run \`chmod o-w ${one}\`.`);
+    const said = `Every user can read the secrets in ${one}: run \`chmod o-r ${one}\`.`;
+    return ofEverybody === 0 ? [] : permission('warning', said);
   });
   return wrong.length > 0 ? wrong : [permission('ok', 'The files of the configuration are protected.')];
 }

@@ -37,9 +37,9 @@ type When = (at: string) => string;
 function story(answer: Explanation): readonly string[] {
   const { mailbox, decisions, actions, changes, more, time_zone: zone } = answer;
   const when = momentIn(zone);
-  const isOff = (decision: Decision) => !mailbox.enforced && !isActedOn(decision, answer);
+  const prevented = isPrevented(answer) ? decisions[0] : null;
   const entries = [
-    ...decisions.map((one) => ({ at: one.since, lines: decisionLines(one, { when, isOff: isOff(one) }) })),
+    ...decisions.map((one) => ({ at: one.since, lines: decisionLines(one, { when, isOff: one === prevented }) })),
     ...actions.map((action) => ({ at: action.planned_at, lines: actionLines(action, when) })),
     ...changes.map((change) => ({ at: change.seen_at, lines: [change.text] })),
   ].sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
@@ -82,13 +82,11 @@ function actionLines(action: Explanation['actions'][number], when: When): readon
 
 type Decision = Explanation['decisions'][number];
 
-/** True if an action carries out the decision, may have done so, or is too old to be in the answer. */
-function isActedOn({ action: kind, since, until }: Decision, { actions, more }: Explanation): boolean {
-  if (kind === 'none' || kind === 'hold') return true;
-  if (more && until < (actions.at(-1)?.planned_at ?? '')) return true;
-  const isSettled = ({ state, settled_at: settledAt }: Explanation['actions'][number]) =>
-    (state === 'confirmed' || state === 'dropped') && settledAt !== null && settledAt < since;
-  return actions.some((one) => one.kind === kind && !one.by && one.planned_at <= until && !isSettled(one));
+/** True if the newest decision wants an action, and nothing carries it out because enforcement or writes are off. */
+function isPrevented({ mailbox, decisions: [newest], actions }: Explanation): boolean {
+  if (!newest || mailbox.enforced || newest.action === 'none' || newest.action === 'hold') return false;
+  const { action: kind, since } = newest;
+  return !actions.some((one) => one.kind === kind && !one.by && one.state !== 'dropped' && one.planned_at >= since);
 }
 
 function decisionLines(

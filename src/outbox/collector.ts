@@ -9,6 +9,7 @@ import {
   type AlertRoute,
   channelsFor,
   isMuted,
+  isReadByPeople,
   joinedAs,
   mutes,
   type RoutingFacts,
@@ -304,9 +305,10 @@ export class Collector {
   /** Channels for what waits for a removed one, or null if none may show it. `to`: channels that the news went to. */
   #heirsOf(alert: Alert, to: readonly string[]): readonly string[] | null {
     const wanted = this.#wantedBy(alert);
-    if (wanted.length > 0 || this.#names().some((name) => to.includes(name))) return wanted;
+    const isRead = this.#parts.channels().some((one) => isReadByPeople(one) && [...wanted, ...to].includes(one.name));
+    if (isRead) return wanted;
     const readers = readersOf(alert, this.#routing());
-    if (readers.length > 0) return readers;
+    if (readers.length > 0) return [...wanted, ...readers];
     const { fingerprint, facts } = alert;
     const { log } = this.#parts.world;
     if (!this.#unread.has(fingerprint)) log.warn({ title: facts.title }, 'An alert waits for a channel.');

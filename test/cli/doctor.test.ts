@@ -185,16 +185,16 @@ test('files that every user can read or change', async () => {
   expect((await examined(workplace)).of('permissions')).toEqual([]);
   chmodSync(workplace.path('key'), 0o644);
   expect((await examined(workplace)).of('permissions')).toEqual([
-    expect.stringMatching(/^warning: Every user can read or change .*key: run `chmod o-rw .*key`\.$/),
+    expect.stringMatching(/^warning: Every user can read the secrets in .*key: run `chmod o-r .*key`\.$/),
   ]);
   using other = place();
   for (const [mode, severity] of [
-    [0o604, 'warning'],
-    [0o602, 'problem'],
+    [0o604, 'warning: Every user can read the secrets in'],
+    [0o602, 'problem: Every user can change'],
   ] as const) {
     chmodSync(other.path('config.yaml'), mode);
     const [said] = (await examined(other)).of('permissions');
-    expect(said).toMatch(new RegExp(`^${severity}: Every user can read or change .*config\\.yaml: run \`chmod o-rw `));
+    expect(said).toMatch(new RegExp(`^${severity} .*config\\.yaml: run \`chmod o-`));
   }
 });
 

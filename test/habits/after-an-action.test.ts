@@ -48,6 +48,16 @@ it('a warm-up that the service resumes after our pause is told, and left running
   expect(api.posts()).toHaveLength(1);
 });
 
+it('another word for a pause after our pause is no resume', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { mailbox, stage, isPaused } = await begin(stack);
+  await stage.until('the pause', isPaused, hourMs);
+  await stage.run(5 * minuteMs);
+  mailbox.status = 'stopped';
+  await stage.run(10 * minuteMs);
+  expect(stage.notified('changed_by_others')).toEqual([]);
+});
+
 it('a change that is refused with 429 and Retry-After: 0 is tried less and less often, and done in the end', async () => {
   await using stack = new AsyncDisposableStack();
   const { api, stage, isPaused } = await begin(stack);

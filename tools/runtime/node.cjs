@@ -36,7 +36,7 @@ function startBundled() {
     stdio: 'inherit',
     env: { ...process.env, WARMWARDEN_STOPS_WITH_PARENT: '1' },
   });
-  // npm ends this process's shell; the child sees that only where there is /proc.
+  // npm ends the shell of this process, which the child does not see.
   const { ppid } = process;
   const look = () => process.ppid !== ppid && child.kill();
   if (['npx', 'start'].includes(process.env.npm_lifecycle_event)) setInterval(look, 1_000);

@@ -152,7 +152,8 @@ function kindOf(
 ): OutsideChange['kind'] | null {
   switch (what) {
     case 'warm-up':
-      if (wordState(from, words) === 'paused') return wasOurPause ? 'resumed' : null;
+      if (wordState(from, words) === 'paused')
+        return wasOurPause && wordState(to, words) === 'running' ? 'resumed' : null;
       return wordState(to, words) === 'paused' ? 'paused' : null;
     case 'mode':
       if (!isWarmupMode(from) || !isWarmupMode(to)) return null;

@@ -53,12 +53,13 @@ export function showsChange(
 /** Period after a confirmed change in which a cache or a replica may still answer with the state from before it. */
 const oldAnswersMs = 2 * minuteMs;
 
-/** True if the answer shows the state from before a change that was confirmed just now. */
+/** True if the answer shows the mode and status from before an action on them that was confirmed just now. */
 export function isFromBefore(
   { action }: Pick<MailboxState, 'action'>,
   { at, answer }: Observed<WarmupAnswer>,
   words: StatusWords,
 ): boolean {
+  if (action?.targetLimit !== undefined || action?.targetSettings !== undefined) return false;
   if (action?.state !== 'confirmed' || elapsedMs(action.settledAt, at) > oldAnswersMs) return false;
   const isAsBefore = answer.mode === action.before.mode && answer.status === action.before.status;
   return isAsBefore && !showsChange(action, answer, words);

@@ -75,8 +75,8 @@ export class Recorder {
       const freshness = this.#order.freshnessOf(route, mailboxId, askPlace);
       if (freshness === 'outdated') return freshness;
       if (freshness === 'superseded') return before;
-      if (route === 'warmup' && isFromBefore(before, observation.observed, this.#options.words)) return before;
-      const mailbox = await this.#record(before, observation, route);
+      const isOld = route === 'warmup' && isFromBefore(before, observation.observed, this.#options.words);
+      const mailbox = isOld ? before : await this.#record(before, observation, route);
       this.#order.taken(route, mailboxId, askPlace);
       return mailbox;
     });

@@ -8,6 +8,7 @@ import { ApiClient } from '../../api/client.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import {
   expectedNames,
+  type ListedMailbox,
   type LiveConfig,
   patternsOf,
   policyOf,
@@ -17,6 +18,7 @@ import {
 } from '../../config/mailbox-rules.ts';
 import { routes } from '../../core/answers.ts';
 import { errorText } from '../../core/nearest.ts';
+import type { Policy } from '../../core/policy.ts';
 import type { AccountLedger } from '../../core/records.ts';
 import { inheritedWaitMs } from '../../store/database.ts';
 import { cronSchedule } from '../../world/schedule.ts';
@@ -224,7 +226,7 @@ export class Duties {
         schedules: schedules as AccountWatchOptions['schedules'],
         statsIntervalMinMs: poll.statsIntervalMinMs,
         sparePpm: poll.spareSharePpm,
-        policyFor: (mailbox) => resolvePolicy(now(), mailbox),
+        policyFor: (mailbox) => policyIn(now(), mailbox),
         selects: (mailbox) => selects(now(), mailbox),
         expects: () => expectedNames(now()),
         patterns: () => patternsIn(this.#live.config, account.name),
@@ -237,6 +239,12 @@ export class Duties {
     );
     return { watch, api };
   }
+}
+
+/** An excluded mailbox that waits for the outcome of an action gets no other one. */
+function policyIn(account: AccountConfig, mailbox: ListedMailbox): Policy {
+  const policy = resolvePolicy(account, mailbox);
+  return selects(account, mailbox) ? policy : { ...policy, enforce: false };
 }
 
 export function keyOf({ baseUrl, apiKey }: Pick<AccountConfig, 'baseUrl' | 'apiKey'>): string {
