@@ -30,8 +30,8 @@ async function listAlerts(options: AlertsOptions): Promise<void> {
   const { next_cursor: _, ...whole } = answer;
   if (json) return void printJson('alerts list', { ...whole, total: answer.alerts.length });
   // An incident may cover most of the alerts.
-  for (const incident of answer.incidents)
-    printLines([`Incident, ${incident.severity}: ${visibleText(incident.title)}`, '']);
+  for (const { severity: worst, title, sentences } of answer.incidents)
+    printLines([`Incident, ${worst}: ${visibleText(title)}`, ...sentences.map((text) => `  ${text}`), '']);
   if (answer.alerts.length === 0) printLines([noneText(options)]);
   else if (details) printLines(detailsOf(answer));
   else printAlerts(answer);

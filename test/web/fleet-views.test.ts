@@ -6,6 +6,7 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { minuteMs } from '../../src/core/time.ts';
 import { rankedOf, type Sorting, selectPage, worstFirst } from '../../src/web/overview/fleet.ts';
 import { sampleIncident } from '../alerts/incident-samples.ts';
+import { commandLine } from '../support/command-line.ts';
 import { account, alert, bareMailbox, exampleFleet, mailbox, now, verdict } from './example-fleet.ts';
 import { ask, jsonAt, serve, stillWorld } from './running-server.ts';
 
@@ -128,7 +129,7 @@ test('one that goes on leads the headline, and stands on the page with its worst
   expect(section).not.toContain('inc_over');
 });
 
-test('the alerts and the fleet name the incidents that go on', async () => {
+test('the alerts and the fleet name the incidents that go on, and what was done there', async () => {
   const fleet = exampleFleet();
   fleet.putIncident(sampleIncident(4, { id: 'inc_over', endedAt: 1 }));
   fleet.putIncident(sampleIncident(200));
@@ -137,6 +138,8 @@ test('the alerts and the fleet name the incidents that go on', async () => {
     expect(await jsonAt(server, path)).toMatchObject({
       incidents: [{ id: 'inc_sample', mailboxes: 200, severity: 'critical' }],
     });
+  const { stdout } = await commandLine(['alerts', 'list', '--url', server.url]);
+  expect(stdout).toMatch(/^Incident, critical: .*\n {2}The circuit breaker holds \d+ mailbox/);
 });
 
 test.each<[Sorting, string]>([

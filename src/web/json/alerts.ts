@@ -7,7 +7,7 @@ import { alertRules, severities } from '../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import type { Incident } from '../../core/incident.ts';
 import { mutesOn } from '../../core/time.ts';
-import { incidentTitle } from '../../core/wording/incidents.ts';
+import { doneTexts, incidentTitle } from '../../core/wording/incidents.ts';
 import { alertKey } from '../overview/alerts.ts';
 import { tagFilter } from '../overview/fleet.ts';
 import { cursorOf, keyText, limitOf, means, oneOf, pageAfter, pageOf, someOf } from '../query.ts';
@@ -112,13 +112,21 @@ export const deliveriesRoute = fleetRoute({
 });
 
 export const openIncidents = listOf(
-  z.strictObject({ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count }),
+  z.strictObject({
+    ...{ id: text, title: text, severity: z.enum(severities), began_at: moment, mailboxes: count },
+    sentences: texts.describe('What was done, and what was not.'),
+  }),
 ).describe('Open incidents, the newest first.');
 
 export function openIncidentFacts(incidents: readonly Incident[], zone: string) {
   return incidents
     .filter(({ endedAt }) => endedAt === null)
-    .map((one) => ({ ...one, title: incidentTitle(one, one.members, zone), mailboxes: one.members.length }));
+    .map((one) => ({
+      ...one,
+      title: incidentTitle(one, one.members, zone),
+      mailboxes: one.members.length,
+      sentences: doneTexts(one.members),
+    }));
 }
 
 const alert = z
