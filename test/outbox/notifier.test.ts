@@ -2,6 +2,7 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { alertmanagerChannel } from '../../src/channels/alertmanager.ts';
+import type { Channel } from '../../src/channels/channel.ts';
 import { webhookChannel } from '../../src/channels/webhook.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
@@ -155,6 +156,27 @@ test('a message that comes while the channel rests after a failure is sent first
   at.rig.commit(fires('new'));
   await at.rig.clock.advance(15 * minuteMs);
   expect(at.bodies(before).map(({ data }) => data.account)).toEqual(['new', 'old']);
+});
+
+test('a message that one of two recipients has is not sent to it again', async () => {
+  const got: string[] = [];
+  let isDeferred = true;
+  const channel: Channel = {
+    ...{ name: 'mail', type: 'email', minGapMs: 0, renderNotice: () => null },
+    render: () => ({ payload: 'a letter', title: 'mail' }),
+    send: async ({ receipt }) => {
+      if (receipt === null) got.push('a');
+      if (isDeferred) return { kind: 'accepted', receipt: 'a', againInMs: minuteMs, detail: 'b is deferred' };
+      got.push('b');
+      return { kind: 'sent' };
+    },
+  };
+  await using rig = rigWith(() => [channel]);
+  rig.commit(fires('acme'));
+  await rig.clock.advance(hourMs);
+  isDeferred = false;
+  await rig.clock.advance(hourMs);
+  expect([got, rig.states()]).toEqual([['a', 'b'], ['sent']]);
 });
 
 test('a redirect and a closed connection are failures, and nothing is sent elsewhere', async () => {
