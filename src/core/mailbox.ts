@@ -175,7 +175,7 @@ export const stateTable = {
   near_limit: { label: 'Near limit', counted: 'near the limit', urgency: 4 },
   over_limit: { label: 'Over limit', counted: 'over the limit and not acted on', urgency: 6 },
   held: { label: 'Held', counted: 'over the limit and held', urgency: 9 },
-  recovering: { label: 'Recovering', counted: 'recovering', urgency: 5 },
+  recovering: { label: 'Slowed by Warmwarden', counted: 'slowed by Warmwarden', urgency: 5 },
   paused_by_guard: { label: 'Paused by Warmwarden', counted: 'paused by Warmwarden', urgency: 7 },
   paused_by_others: { label: 'Paused by others', counted: 'paused by others', urgency: 3 },
   not_running: { label: 'Not running', counted: 'not running', urgency: 2 },

@@ -243,7 +243,7 @@ describe('--held and --paused', () => {
       '          Ends with: `warmwarden breaker apply` carries out all held actions, `warmwarden breaker discard` drops them all. Unless you decide, Warmwarden acts from 12 March 03:51 UTC, if fresh data still shows the breach.',
       '6 min     acme/sales@acme.example: Paused by Warmwarden',
       resume('sales'),
-      '6 min     acme/hello@acme.example: Recovering',
+      '6 min     acme/hello@acme.example: Slowed by Warmwarden',
       '          Ends with: `warmwarden mode acme/hello@acme.example balanced`.',
       '',
     ]);

@@ -106,7 +106,7 @@ const headlines: readonly Headline[] = [
     name: 'counts what the guard did',
     fleet: exampleFleet(),
     put: () => {},
-    says: '1 critical alert. 1 mailbox not judged, 1 paused by Warmwarden, 1 recovering, 1 near the limit, 8 within limits.',
+    says: '1 critical alert. 1 mailbox not judged, 1 paused by Warmwarden, 1 slowed by Warmwarden, 1 near the limit, 8 within limits.',
   },
   {
     name: 'says that nothing is known, and for how long, when no account answers',
@@ -553,7 +553,7 @@ describe('while a first sweep goes on', () => {
     fleet.putSweep({ ...sweep, mailboxes: 14, read: 10, doneAt });
     fleet.putSweep({ ...sweep, account: 'northwind', mailboxes: 2, read: 1, doneAt: doneAt + minuteMs });
     expect(headline(await read(fleet))).toBe(
-      '1 critical alert. First sweep of 2 accounts: 11 of 16 mailboxes read, done in about 12 min (03:24 UTC). 5 mailboxes not judged, 1 paused by Warmwarden, 1 recovering, 1 near the limit, 8 within limits.',
+      '1 critical alert. First sweep of 2 accounts: 11 of 16 mailboxes read, done in about 12 min (03:24 UTC). 5 mailboxes not judged, 1 paused by Warmwarden, 1 slowed by Warmwarden, 1 near the limit, 8 within limits.',
     );
   });
 

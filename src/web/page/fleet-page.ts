@@ -180,7 +180,7 @@ function stateLinks(selection: Selection, { counts, held }: Picture): Markup {
   const heldPath = pathTo('/', { ...selection, state: undefined, sort: undefined, page: undefined, held: 'true' });
   const oldest = chip({
     path: heldPath,
-    word: 'Paused, recovering or held',
+    word: 'Paused, slowed or held',
     total: held,
     isChosen: Boolean(selection.held),
   });
@@ -250,7 +250,7 @@ ${cell('Why', text(held?.text ?? ''))}
 ${cell('Ends with', prose(held?.ends ?? ''))}
 </tr>`;
   });
-  return cardTable('rows', 'Paused, recovering or held mailboxes', headings, await Promise.all(items));
+  return cardTable('rows', 'Paused, slowed or held mailboxes', headings, await Promise.all(items));
 }
 
 function mailboxCell({ mailbox, label }: MailboxRow, below: Inside): Markup {
