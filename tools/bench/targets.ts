@@ -29,7 +29,8 @@ const targets: Readonly<Record<string, readonly [most: number, unit: Unit]>> = {
   'noise/healthy_slow/messages_about_actions': [0.18 * 500 * 1.25, 'messages'],
   'noise/healthy_balanced/messages_about_actions': [0.11 * 500 * 1.25, 'messages'],
   'noise/healthy_aggressive/messages_about_actions': [0.006 * 500 * 1.25, 'messages'],
-  'noise/troubles/most_messages_an_incident': [3, 'messages'],
+  // The fourth says that nothing of it is held any more.
+  'noise/troubles/most_messages_an_incident': [4, 'messages'],
   'noise/troubles/dns_failure_messages': [3, 'messages'],
   'noise/troubles/slack_messages': [0.25, 'x'],
   'noise/troubles/pagerduty_messages': [0.25, 'x'],
