@@ -32,7 +32,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'key rejected',
         means: 'The API refused the key twice in a row (401, or 403 with JSON).',
-        todo: 'Replace the key where it is set, then run `warmwarden reload`.',
+        todo: 'Replace the key where it is set, then run `warmwarden reload` (an environment variable: restart).',
       },
       {
         cause: 'key read-only',
@@ -54,7 +54,8 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'mailbox list',
         severity: 'warning',
-        means: 'No mailbox is guarded: two lists were empty, or the configuration selects none.',
+        means:
+          'No mailbox is guarded: the list never had one, or lacked all for a week, or the configuration selects none.',
         todo: 'Check `mailboxes.include` and `mailboxes.exclude`, or remove the account.',
       },
       {
@@ -243,7 +244,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
           'In 2 days its bounce rate was twice that of the 28 days before, with 12 bounces more than usual, on 5 domains. It ends below 1.5 times.',
       },
     ],
-    todo: 'Look for a shared cause: DNS, blacklists, recipient lists, the warm-up service. If the counts are wrong: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
+    todo: 'Look for a shared cause: DNS, blacklists, recipient lists, the warm-up service. If the counts are wrong, and no breach is to be acted on: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
   },
   mailbox_unwell: {
     means: 'Two answers in a row show that something is wrong with a mailbox. Its bounces are still judged.',

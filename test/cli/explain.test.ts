@@ -109,7 +109,7 @@ test('a held action has its deadline and the commands that decide', async () => 
   await using server = await serve(fleet, { entries: store });
   const { stdout } = await commandLine(['explain', oliver, '--url', server.url]);
   expect(stdout.split('\n')[1]).toMatch(
-    /^Ends with: `warmwarden breaker apply` .*breaker discard.* 12 March 03:51 UTC/,
+    /^HELD, no action yet\. .*`warmwarden breaker apply` .*breaker discard.* 12 March 03:51 UTC/,
   );
 });
 

@@ -240,7 +240,7 @@ describe('--held and --paused', () => {
       '2 days    acme/ann@acme.example: Paused by ann',
       resume('ann'),
       '24 h      acme/held@acme.example: Held',
-      '          Ends with: `warmwarden breaker apply` carries out all held actions, `warmwarden breaker discard` drops them all. Unless you decide, Warmwarden acts from 12 March 03:51 UTC, if fresh data still shows the breach.',
+      '          Ends with: real bounces: `warmwarden breaker apply` carries out all held actions; wrong data: `warmwarden breaker discard` drops all. Unless you decide, Warmwarden acts step by step from 12 March 03:51 UTC, if fresh data still shows the breach.',
       '6 min     acme/sales@acme.example: Paused by Warmwarden',
       resume('sales'),
       '6 min     acme/hello@acme.example: Slowed by Warmwarden',
@@ -269,7 +269,7 @@ describe('--held and --paused', () => {
     const fleet = heldFleet();
     fleet.putAccount(account('acme', { failingSince: fleetNow - hourMs }));
     await using server = await serve(fleet, { entries: { entriesOf } });
-    const ends = /breaker discard` drops them all\. Held actions wait until requests to the API succeed\.\n/;
+    const ends = /breaker discard` drops all\. Held actions wait until requests to the API succeed\.\n/;
     expect((await commandLine(['status', '--held', '--url', server.url])).stdout).toMatch(ends);
     const { stdout } = await commandLine(['status', '--url', server.url]);
     expect(stdout).toContain('their limits. Held actions wait until requests to the API succeed.');

@@ -343,7 +343,7 @@ test('the page of a mailbox that the circuit breaker holds says until when, in t
   fleet.putAlert(breakerAlert(['acme', 'beta'], { acts_from: '2026-03-12T15:04:00.000Z', held: 3, pauses: 3 }));
   const shown = await read(fleet, '/mailboxes/acme/m1', { timeZone: () => 'Europe/Berlin' });
   expect(shown).toContain(
-    'Unless you decide, Warmwarden acts from 12 March 16:04 Europe/Berlin, if fresh data still shows the breach.</p>',
+    'Unless you decide, Warmwarden acts step by step from 12 March 16:04 Europe/Berlin, if fresh data still shows the breach.</p>',
   );
   expect(shown).toContain(
     '<a class="do" href="/mailboxes?mailbox=acme%2Fm1&amp;do=pause">Pause only this mailbox now</a> <a class="do" href="/breaker?api=&amp;do=apply">Pause all 3 held mailboxes now</a> <a class="do" href="/breaker?api=&amp;do=discard">',

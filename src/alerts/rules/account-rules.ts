@@ -247,7 +247,7 @@ function shortageWords(account: string, shortage: ListShortage | null): Words {
   return [
     `${account}: the mailbox list is suddenly short`,
     `The mailbox list of account ${account} lacks ${counted(missing.length, 'mailbox', 'mailboxes')} that ${missing.length === 1 ? 'was' : 'were'} in it before: ${firstText(names, namesShown)}.`,
-    'Warmwarden still guards the missing mailboxes. It treats them as removed, and guards them no longer, if the list stays short for an hour, or lacks all of them for a week.',
+    `Warmwarden still guards the missing mailboxes, until the list has ${listed === 0 ? 'been empty for a week' : 'lacked them for an hour'}.`,
     'Check in the warm-up service whether the mailboxes are there and whether the key can still see them.',
   ];
 }

@@ -100,10 +100,12 @@ export function unattendedText(
   return `${actsFromText(from, now, zone)}, if fresh data still shows the breach.`;
 }
 
-/** `Unless you decide, Warmwarden acts from 20 March 11:02 UTC`, or `Since 20 March 11:02 UTC Warmwarden acts step by step`. */
+/** `Unless you decide, Warmwarden acts step by step from 20 March 11:02 UTC`, or `Since 20 March 11:02 UTC Warmwarden acts step by step`. */
 export function actsFromText(from: EpochMs, now: EpochMs, zone: string): string {
   const time = momentText(from, zone);
-  return now < from ? `Unless you decide, Warmwarden acts from ${time}` : `Since ${time} Warmwarden acts step by step`;
+  return now < from
+    ? `Unless you decide, Warmwarden acts step by step from ${time}`
+    : `Since ${time} Warmwarden acts step by step`;
 }
 
 export interface HeldRow {
@@ -151,7 +153,7 @@ function holdWithWrites(
   const byGuard = { by: 'guard', name: null } as const;
   if (state === 'held' && verdict) {
     const ends = {
-      circuit_breaker: `\`${command} breaker apply\` carries out all held actions, \`${command} breaker discard\` drops them all. ${unattendedText(alerts, { now, zone, isUnread })}`,
+      circuit_breaker: `real bounces: \`${command} breaker apply\` carries out all held actions; wrong data: \`${command} breaker discard\` drops all. ${unattendedText(alerts, { now, zone, isUnread })}`,
       contested: `\`${command} contest end ${typed}\`, or a day without another reversal.`,
     }[String(verdict.answer.reason)];
     const since = alerts.find(({ rule }) => holdRules.includes(rule))?.since ?? null;

@@ -105,7 +105,7 @@ export const explainRoute = fleetRoute({
     const row = rowOf(fleet, found.mailbox, policyOf);
     const disconnected = disconnectedText(row.alerts, time);
     const hold = row.state === 'held' && notGuarded === null ? await holdFacts(parts, row) : null;
-    const held = hold && `Ends with: ${hold.ends}`;
+    const held = hold && `HELD, no action yet. Ends with: ${hold.ends}`;
     return { ...explanationFacts({ ...found.mailbox, disconnected, enforced, held, notGuarded }, newest, time), more };
   },
 });
