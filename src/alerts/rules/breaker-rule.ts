@@ -51,7 +51,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
   const titleOf = () => {
     const what = `${name}: NO ACTION on ${mailboxes}${inEmergency}`;
     if (atFirstSight) return `${what}: Warmwarden waits for you`;
-    return isOverdue ? `${what} yet, step by step since ${from}` : `${what}: decide by ${from}`;
+    return `${what}: ${isOverdue ? 'acting step by step since' : 'decide by'} ${from}`;
   };
   return condition(heldSubject(api), {
     active: openSince !== null,
