@@ -294,7 +294,7 @@ export class AccountWatch {
     const now = this.#rooms.world.clock.monotonic();
     this.#queue.add({ route: 'health', mailboxId: null }, now);
     for (const mailbox of [...this.#rooms.fleet.mailboxesOf(this.account)]) {
-      // A mailbox that the configuration no longer selects leaves with the first list. Nothing is written to it before.
+      // A mailbox that the configuration no longer selects leaves with the first list, or after the outcome of its action.
       if (!this.#options.selects(mailbox) && mailbox.action?.state !== 'open') continue;
       try {
         if (mailbox.action)

@@ -84,13 +84,9 @@ function report({ result, messages, counts }: CommandOutcome, json: boolean): vo
   printLines([...messages, ...(result === 'planned' ? ['This was a dry run: nothing was done.'] : [])]);
 }
 
-function canBeConfirmed({ yes = false, dryRun = false }: ConfirmOptions): boolean {
-  return yes || dryRun || process.stdin.isTTY === true;
-}
-
 /** Throws a CommandError if the change can't be confirmed. */
-export function mustBeConfirmed(options: ConfirmOptions): void {
-  if (canBeConfirmed(options)) return;
+export function mustBeConfirmed({ yes = false, dryRun = false }: ConfirmOptions): void {
+  if (yes || dryRun || process.stdin.isTTY === true) return;
   throw new CommandError(
     'confirmation_needed',
     'Nothing was done: there is no terminal to ask on, so add --yes to do it, or --dry-run to see what it would do.',

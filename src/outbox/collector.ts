@@ -50,8 +50,8 @@ export interface CollectorParts extends RecordingParts {
 
 interface LookOutcome {
   readonly notifications: readonly Notification[];
-  /** News for the heirs of removed channels. */
-  readonly handed: readonly Routed[];
+  /** News for the heirs of removed channels, which has a look of its own. */
+  readonly handed?: readonly Routed[];
   readonly early: readonly EarlyStep[];
   readonly incidents: Pick<IncidentsOfLook, 'all' | 'changed'>;
   readonly firing: readonly Alert[];
@@ -191,7 +191,7 @@ export class Collector {
       muted,
       keepers: this.#parts.channels().flatMap(({ name, keepsOpen }) => (keepsOpen ? [name] : [])),
     });
-    await this.#record({ notifications: all, handed, early, incidents, firing, mutes }, announced, now);
+    await this.#record({ notifications: all, early, incidents, firing, mutes }, announced, now);
     const hasProgress = all.some(({ ids }) => ids.length > 0);
     return full && hasProgress ? 0 : Math.min(idleMs, (nextDueAt ?? Number.POSITIVE_INFINITY) - now);
   }
@@ -227,7 +227,7 @@ export class Collector {
   }
 
   async #record(
-    { notifications, handed, early, incidents, firing, mutes: look }: LookOutcome,
+    { notifications, handed = [], early, incidents, firing, mutes: look }: LookOutcome,
     announced: Map<string, Announcement>,
     now: EpochMs,
   ) {
