@@ -1,5 +1,5 @@
 // A scrape as a scraper meets it: encodings, HEAD, many at once, what leaves meanwhile, and the series limit. The blocks of
-// mailboxes, whatever changes between two scrapes; test/bench/daemon.test.ts holds them against prom-client.
+// mailboxes, whatever changes between two scrapes.
 import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
