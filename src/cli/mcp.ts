@@ -14,10 +14,6 @@ import { askFor } from './daemon.ts';
 import { CommandError } from './errors.ts';
 import { configOption } from './options.ts';
 
-/** Interval for a remote service, which counts our requests. */
-const lookAtServiceEveryMs = 60_000;
-/** Interval for the daemon's socket, which is local. */
-const lookAtDaemonEveryMs = 2_000;
 /** Time after which connections that do not end are abandoned. */
 const closeDeadlineMs = 250;
 const keyVariable = 'WARMWARDEN_API_KEY';
@@ -29,10 +25,9 @@ interface McpOptions {
   readonly allowHttp?: boolean;
 }
 
-/** Source of the tools, the interval at which to look for changes, and a function that closes it. */
+/** Source of the tools, and a function that closes it. */
 interface OpenedTools {
   readonly service: ToolService;
-  readonly lookEveryMs: number;
   readonly close: () => Promise<void>;
 }
 
@@ -67,7 +62,6 @@ function openStore(file: string, world: World): OpenedTools {
   };
   return {
     service: { api, foreign: false, reach: () => askFor(store, 'version'), guard },
-    lookEveryMs: lookAtDaemonEveryMs,
     close: () => api.close(),
   };
 }
@@ -83,7 +77,6 @@ function openService(options: McpOptions, world: World): OpenedTools {
   );
   return {
     service: { api, foreign: true },
-    lookEveryMs: lookAtServiceEveryMs,
     close: () => api.close(),
   };
 }

@@ -5,8 +5,6 @@ import { pairedRpc } from './bare-rpc.ts';
 import { RecipeHost } from './recipe-service.ts';
 import { silentWorld } from './silent-world.ts';
 
-const lookEveryMs = 50;
-
 /** `foreign`: the service is not the user's own daemon. */
 export async function served(clock: Clock = systemClock(), foreign = true) {
   const host = await RecipeHost.start();
@@ -15,7 +13,7 @@ export async function served(clock: Clock = systemClock(), foreign = true) {
   const { rpc, wire } = pairedRpc();
   const noted: string[] = [];
   const note = (text: string) => noted.push(text);
-  const closed = serveTools(wire, { service: { api, foreign }, version: '1', lookEveryMs, note }, world);
+  const closed = serveTools(wire, { service: { api, foreign }, version: '1', note }, world);
   const end = async () => {
     rpc.end();
     await closed;

@@ -141,7 +141,6 @@ export interface ToolService {
 interface ToolServerOptions {
   readonly service: ToolService;
   readonly version: string;
-  readonly lookEveryMs: number;
   readonly note: (text: string) => void;
 }
 
@@ -212,7 +211,6 @@ interface Wire {
 
 export function serveTools(wire: Wire, options: ToolServerOptions, world: World): Promise<void> {
   const session = new ToolSession(options, world);
-  const stopping = new AbortController();
   // The SDK drops what is under way when its input ends: it sees the end only when the last answers are out.
   const input = new BoundedLines(() => void wire.output.write(lineTooLong));
   wire.input.pipe(input, { end: false });
@@ -221,7 +219,6 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
       await world.clock.sleep(lastTurnMs);
       await Promise.race([session.idle(), world.clock.sleep(lastAnswersMs)]);
       input.end();
-      stopping.abort();
       resolve();
     };
     for (const event of ['end', 'close', 'error']) wire.input.once(event, () => void finish());
@@ -232,8 +229,7 @@ export function serveTools(wire: Wire, options: ToolServerOptions, world: World)
   // The library's own message fills a screen.
   const onerror = ({ name, message }: Error) =>
     options.note(name === 'ZodError' ? 'a message that is not JSON-RPC was ignored' : message);
-  serveStdio(({ era }) => session.newServer(era), { transport, onerror });
-  void session.watch(stopping.signal);
+  serveStdio(() => session.newServer(), { transport, onerror });
   return closed;
 }
 
@@ -246,44 +242,27 @@ const handBackAfterMs = 30_000;
 class ToolSession {
   readonly #options: ToolServerOptions;
   readonly #world: World;
-  readonly #listening = new Set<Server>();
   #known: ServiceRecipes | null = null;
   readonly #underWay = new Set<Promise<unknown>>();
   #saidProblems = '';
-  /** Tools that the client has or was notified of, as JSON; null before it asks for them. */
-  #shown: string | null = null;
 
   constructor(options: ToolServerOptions, world: World) {
     this.#options = options;
     this.#world = world;
   }
 
-  newServer(era: 'legacy' | 'modern'): Server {
+  newServer(): Server {
     const info = { name: 'warmwarden', title: 'Warmwarden', version: this.#options.version };
-    const server = new Server(info, { capabilities: { tools: { listChanged: true } }, instructions });
-    server.setRequestHandler('tools/list', () => this.#answer(() => this.#list()));
+    const server = new Server(info, { capabilities: { tools: {} }, instructions });
+    server.setRequestHandler('tools/list', () => this.#answer(async () => ({ tools: await this.#tools() })));
     server.setRequestHandler('tools/call', ({ params }, context) =>
       this.#answer(() => this.#call(params.name, params.arguments ?? {}, context)),
     );
-    if (era === 'modern') this.#listening.add(server);
-    else server.oninitialized = () => this.#listening.add(server);
-    server.onclose = () => this.#listening.delete(server);
     return server;
   }
 
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled([...this.#underWay]);
-  }
-
-  async watch(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#world.clock.sleep(this.#options.lookEveryMs, signal);
-      if (signal.aborted || this.#shown === null || this.#listening.size === 0) continue;
-      const tools = await this.#tools().then(JSON.stringify, () => null);
-      if (tools === null || tools === this.#shown) continue;
-      this.#shown = tools;
-      for (const server of this.#listening) await server.sendToolListChanged().catch(() => {});
-    }
   }
 
   #answer<Answer>(work: () => Promise<Answer>): Promise<Answer> {
@@ -294,14 +273,6 @@ class ToolSession {
     const under = work().finally(() => this.#underWay.delete(under));
     this.#underWay.add(under);
     return under;
-  }
-
-  async #list(): Promise<{ readonly tools: Tool[] }> {
-    // A client whose request is refused is notified as soon as there are tools.
-    this.#shown = '';
-    const tools = await this.#tools();
-    this.#shown = JSON.stringify(tools);
-    return { tools };
   }
 
   /** Returns the tools of the present list or, while it cannot be read, of the last one. */
