@@ -14,7 +14,8 @@ describe.concurrent('a running daemon', () => {
     const url = await stage.daemon.onDuty();
     // Without tokens a page of another origin may not, whatever a browser sends with it.
     const statusFor = async (headers: Record<string, string>) => {
-      const answer = await request(`${url}/-/reload`, { method: 'POST', headers });
+      const json = { 'content-type': 'application/json', ...headers };
+      const answer = await request(`${url}/api/operations/reload`, { method: 'POST', headers: json, body: '{}' });
       await answer.body.dump();
       return answer.statusCode;
     };

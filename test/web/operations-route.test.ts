@@ -125,7 +125,7 @@ test('without tokens there are no commands over HTTP: the socket is the way', as
   expect(asked).toEqual([]);
 });
 
-test('without tokens a reload is accepted over HTTP, as POST /-/reload accepts it; with tokens it needs one', async () => {
+test('without tokens a reload is accepted over HTTP; with tokens it needs one', async () => {
   const { asked, operate } = noting();
   const request = { by: 'anna', reason: 'why', force: false };
   await using open = await serve(new Fleet(), { operate: () => operate });

@@ -94,7 +94,7 @@ describe('a session', () => {
     await signIn(stage.browser, 'ann');
     const json = { 'content-type': 'application/json' };
     expect((await stage.browser.post('/api/operations/pause', {}, json)).status).toBe(403);
-    expect((await stage.browser.post('/-/reload', {})).status).toBe(403);
+    expect((await stage.browser.post('/api/operations/reload', {}, json)).status).toBe(403);
     expect((await stage.browser.get('/v1/recipes')).status).toBe(401);
   });
 

@@ -54,7 +54,7 @@ alerts:
 
 \`\`\`sh
 warmwarden reload --dry-run   # what would change
-warmwarden reload             # or SIGHUP, or POST /-/reload
+warmwarden reload             # or SIGHUP
 \`\`\`
 
 A file with a mistake changes nothing: \`config_wrong\` fires, and the log says why. So does a file that removes more than 20% of the guarded mailboxes, or

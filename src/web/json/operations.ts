@@ -1,17 +1,10 @@
-// POST /api/operations/NAME and POST /-/reload: the operations of the daemon's socket, for a token with the role operator.
+// POST /api/operations/NAME: the operations of the daemon's socket, for a token with the role operator.
 import { z } from 'zod';
-import {
-  type CommandOutcome,
-  type CommandResult,
-  commandResults,
-  failure,
-  succeeded,
-} from '../../core/operator-command.ts';
+import { type CommandOutcome, type CommandResult, commandResults, failure } from '../../core/operator-command.ts';
 import { type OperationName, operationNames, operationShapes } from '../../operations/command-requests.ts';
 import { isObject, jsonOf } from '../../world/schema/json.ts';
 import { operatorOf, reloaderOf } from '../access/auth.ts';
 import { isFromAnyPage } from '../access/sessions.ts';
-import { means, oneOf } from '../query.ts';
 import { jsonBodyOf, operatorsOnly, refuse, starting } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
 import { count, text, texts } from './facts.ts';
@@ -38,17 +31,16 @@ function outcomeJson(outcome: CommandOutcome) {
 }
 
 const outcomes = {
-  200: {
-    description:
-      '`planned`: a dry run, nothing was done. `done`: done, and read back where a mailbox was changed. `no_change`: there was nothing to do.',
-    content: jsonContent(outcomeAnswer),
-  },
-  409: {
-    description:
-      '`changed`: the situation has changed since the plan, and nothing was done. `failed`: not done, or not all of it; the messages say why.',
-    content: jsonContent(outcomeAnswer),
-  },
+  200: '`planned`: a dry run, nothing was done. `done`: done, and read back where a mailbox was changed. `no_change`: there was nothing to do.',
+  409: '`changed`: the situation has changed since the plan, and nothing was done. `failed`: not done, or not all of it; the messages say why.',
+  422: '`invalid`: the request names something unknown, or makes no sense.',
 };
+const answers = Object.fromEntries(
+  Object.entries(outcomes).map(([status, description]) => [
+    status,
+    { description, content: jsonContent(outcomeAnswer) },
+  ]),
+);
 
 const statusOf: Readonly<Record<CommandResult, 200 | 409 | 422>> = {
   planned: 200,
@@ -79,13 +71,7 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
     access: 'operator',
     query: {},
     body: shape,
-    answers: {
-      ...outcomes,
-      422: {
-        description: '`invalid`: the request names something unknown, or makes no sense.',
-        content: jsonContent(outcomeAnswer),
-      },
-    },
+    answers,
     handle: async (c, { auth, operate }) => {
       const nameOf = name === 'reload' ? reloaderOf : operatorOf;
       const by = nameOf(auth(), c.req.header('authorization'));
@@ -108,34 +94,4 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
   });
 }
 
-const reloadRoute: JsonRoute<OperationsRouteParts> = routeOf({
-  route: 'POST /-/reload',
-  id: 'reloadConfiguration',
-  tag: 'operations',
-  summary: 'Reload, without a body',
-  description:
-    'Reloads the configuration. Without tokens every client that the server answers may reload, here and with `POST /api/operations/reload`, because a reload changes only what the file says. Requests from web pages are refused.',
-  access: 'operator',
-  query: {
-    dry_run: means('Only say what would change.', oneOf('true', 'false')),
-    force: means(
-      'Also accept a file that removes more than 20% of the mailboxes, or every channel except recipes.',
-      oneOf('true', 'false'),
-    ),
-  },
-  answers: { ...outcomes, 200: { description: 'The file was accepted.', content: jsonContent(outcomeAnswer) } },
-  handle: async (c, { auth, operate }, { force, dry_run: dryRun }) => {
-    const by = reloaderOf(auth(), c.req.header('authorization'));
-    if (by === null) return refuse(c, 'not_allowed', 'Only a token with the role operator may reload.');
-    if (isFromAnyPage(c)) return refuse(c, 'not_allowed', 'A web page may not reload the configuration.');
-    const open = operate();
-    if (!open) return refuse(c, 'starting', starting);
-    const outcome = await open('reload', { by, force: force === 'true', dry_run: dryRun === 'true' }).catch(failure);
-    return c.json(outcomeJson(outcome), succeeded(outcome) ? 200 : 409);
-  },
-});
-
-export const operationRoutes: readonly JsonRoute<OperationsRouteParts>[] = [
-  ...operationNames.map(operationRoute),
-  reloadRoute,
-];
+export const operationRoutes: readonly JsonRoute<OperationsRouteParts>[] = operationNames.map(operationRoute);
