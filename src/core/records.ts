@@ -93,25 +93,6 @@ export interface AccountLedger {
   readonly budget: BudgetLedger;
 }
 
-// Signed-in browsers. Only digests of cookies and tokens are stored.
-
-export interface Session {
-  /** SHA-256 of the cookie's value, 64 hex digits. */
-  readonly id: string;
-  /** SHA-256 of the token's name, digest and role: a change of any ends the session. */
-  readonly token: string;
-  readonly startedAt: EpochMs;
-  /** Accurate to a few minutes. */
-  readonly usedAt: EpochMs;
-}
-
-/** Older sessions, and those beyond `perToken` of one token, are deleted. */
-export interface SessionLimits {
-  readonly startedAfter: EpochMs;
-  readonly usedAfter: EpochMs;
-  readonly perToken: number;
-}
-
 export interface HistoryQuery<Id> {
   readonly since: EpochMs;
   /** Returns only entries that are older than this place, or all if null or absent. */

@@ -48,7 +48,7 @@ export async function serve(
     trustedProxies: () => live.config.server.trustedProxies,
     allowedHosts: () => live.config.server.allowedHosts,
     auth: () => live.config.server.auth,
-    sessions: store.sessions,
+    sessionKey: await store.sessionKey(),
     metrics,
     operate: () => startup.operate,
     recipes: { service: recipes.runner, world, callerOf: callersOf(() => live.config.recipes.apiKeys) },

@@ -1,5 +1,6 @@
 // State that survives a restart: one method per business event, here and on the parts, each in its own transaction
 // (database.ts). The store has no clock: callers pass `now`.
+import { randomBytes } from 'node:crypto';
 import type { Action, OpenAction } from '../core/action.ts';
 import type { Acknowledgement, Alert, AlertChanges, Silence } from '../core/alert.ts';
 import type { Change, MailboxState } from '../core/mailbox.ts';
@@ -12,7 +13,7 @@ import { type Database, Gate, type Lease } from './database.ts';
 import type { OutageNote } from './file/outage-note.ts';
 import { AuditLog, loadEntries } from './history.ts';
 import { StoredOutbox } from './outbox.ts';
-import { loadWritesOff, StoredSessions, writeSilence, writesOffOver } from './people.ts';
+import { loadWritesOff, writeSilence, writesOffOver } from './people.ts';
 import { loadDeparted, loadPicture, type MailboxLike, type SameApi, type StoredPicture } from './picture.ts';
 import type { LeaseOptions } from './postgres/lease.ts';
 import { inPieces, parsed, storedAction, upsert, writeStops } from './rows.ts';
@@ -41,13 +42,13 @@ import {
 const outageEnded = 'outage_ended';
 
 const protectionKey = 'protection';
+const sessionKey = 'session_key';
 
 export class Store {
   readonly #database: Database;
   readonly #gate: Gate;
   readonly #note: OutageNote;
   readonly outbox: StoredOutbox;
-  readonly sessions: StoredSessions;
   readonly audit: AuditLog;
   readonly runs: StoredRuns;
   readonly lease: Lease;
@@ -63,7 +64,6 @@ export class Store {
     this.news = database.news;
     this.#note = database.note;
     this.outbox = new StoredOutbox(gate);
-    this.sessions = new StoredSessions(gate);
     this.audit = new AuditLog(gate);
     this.runs = new StoredRuns(gate);
   }
@@ -231,6 +231,15 @@ export class Store {
 
   recordProtection(record: ProtectionRecord): Promise<void> {
     return this.#gate.write((trx) => setMeta(trx, protectionKey, JSON.stringify(record)));
+  }
+
+  /** Secret that signs the sessions of browsers. The first start makes it. */
+  async sessionKey(): Promise<string> {
+    const known = await this.#gate.read((db) => metaOf(db, sessionKey));
+    if (known !== null) return known;
+    const made = randomBytes(32).toString('base64url');
+    await this.#gate.write((trx) => setMeta(trx, sessionKey, made));
+    return made;
   }
 
   writesOff(): Promise<readonly WritesOff[]> {

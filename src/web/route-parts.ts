@@ -13,7 +13,6 @@ import type { Verdict } from '../core/verdict.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { World } from '../world/world.ts';
 import type { Auth } from './access/auth.ts';
-import type { SessionSource } from './access/sessions.ts';
 import type { RecipeRouteParts } from './recipes/recipe-routes.ts';
 
 export interface AccessParts {
@@ -25,7 +24,8 @@ export interface AccessParts {
   readonly publicUrl: string | null;
   /** Prefix of the paths in the browser, for example `/warmwarden`, or empty. */
   readonly pathPrefix: string;
-  readonly sessions: SessionSource;
+  /** Secret that signs the sessions of browsers. */
+  readonly sessionKey: string;
 }
 
 export type PolicyOf = (mailbox: MailboxState) => Policy;

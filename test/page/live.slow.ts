@@ -9,7 +9,6 @@ import type { Auth } from '../../src/web/access/auth.ts';
 import { usualLimits } from '../../src/web/live.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { startServer } from '../support/loopback.ts';
-import { newStore } from '../support/new-folder.ts';
 import { runDaemon, Workplace } from '../support/process.ts';
 import { sha256 } from '../support/sha256.ts';
 import { action, alert, exampleFleet, mailbox, now, verdict } from '../web/example-fleet.ts';
@@ -187,8 +186,7 @@ browserTest.each([
 
 browserTest('an open page whose session has ended says so, and goes on after the sign-in', async () => {
   const auth: Auth = { tokens: [{ name: 'ann', role: 'operator', sha256: sha256('secret') }] };
-  const { sessions } = await newStore(now);
-  await using server = await serve(exampleFleet(), { auth: () => auth, sessions, liveLimits: soon });
+  await using server = await serve(exampleFleet(), { auth: () => auth, liveLimits: soon });
   await using browser = await openBrowser();
   const context = await browser.newContext();
   const signIn = async () => {

@@ -572,23 +572,11 @@ export function describeStore(name: string, open: () => Promise<Opened>): void {
       await store.proveWritable(now);
     });
 
-    it('sessions are there after a reopen until they end, are over, or a token has too many', async (opened) => {
-      const limits = { startedAfter: now - 100, usedAfter: now - 50, perToken: 2 };
-      const session = (id: string, at: number) => ({ id, token: 't', startedAt: at, usedAt: at });
-      const { sessions } = opened.store;
-      await sessions.start(session('idle', now - 60), { ...limits, usedAfter: now - 90 });
-      await sessions.start({ ...session('other', now), token: 'u' }, limits);
-      await sessions.start(session('first', now + 1), limits);
-      await sessions.start(session('second', now + 2), limits);
-      await sessions.used('first', now + 9);
-      await sessions.start(session('third', now + 3), limits);
-      const { sessions: kept } = await opened.reopen();
-      expect(await kept.find('first')).toEqual({ id: 'first', token: 't', startedAt: now + 1, usedAt: now + 9 });
-      await kept.used('first', now - 4);
-      expect(await kept.find('first')).toMatchObject({ startedAt: now - 4, usedAt: now - 4 });
-      await kept.end('third');
-      const known = await Promise.all(['idle', 'other', 'first', 'second', 'third'].map((id) => kept.find(id)));
-      expect(known.map((one) => one?.id)).toEqual([undefined, 'other', 'first', undefined, undefined]);
+    it('the secret of the sessions is random, and there after a reopen', async (opened) => {
+      const made = await opened.store.sessionKey();
+      expect(made).toMatch(/^[\w-]{43}$/);
+      const store = await opened.reopen();
+      expect(await store.sessionKey()).toBe(made);
     });
 
     it('more transitions than a statement takes are told at once', async (opened) => {

@@ -123,7 +123,7 @@ test.skipIf(!hasBrowser() || !isInstalled('nginx') || !isInstalled('caddy')).eac
     const fleet = exampleFleet();
     const store = await Store.open(join(folder, 'warmwarden.db'), now);
     await using server = await serve(fleet, {
-      ...{ auth, sessions: store.sessions, trustedProxies },
+      ...{ auth, sessionKey: await store.sessionKey(), trustedProxies },
       ...{ publicUrl, pathPrefix: path },
     });
     await using proxy = started(name, folder, configure({ folder, port, to: `127.0.0.1:${server.port}` }));

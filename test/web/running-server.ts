@@ -5,7 +5,6 @@ import type { Fleet } from '../../src/core/fleet/fleet.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import type { MetricsSettings } from '../../src/metrics/fleet-series.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
-import type { SessionSource } from '../../src/web/access/sessions.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/web/server.ts';
 import type { World } from '../../src/world/world.ts';
 import { type MovedClock, movedClock } from '../../tools/simulator/moved-clock.ts';
@@ -31,14 +30,6 @@ export function metricsOf(fleet: Fleet, world: World, changes: Partial<MetricsSe
   return createMetrics({ fleet, version: '0.1.0', world, settings: { ...metricsSettings, ...changes } });
 }
 
-/** Where nobody signs in. */
-const noSessions: SessionSource = {
-  find: async () => null,
-  start: async () => {},
-  used: async () => {},
-  end: async () => {},
-};
-
 /** A scrape as text. */
 export async function textOf(metrics: Metrics): Promise<string> {
   return new Response((await metrics.expose({ acceptEncoding: undefined, ready: true })).body()).text();
@@ -61,7 +52,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     allowedHosts: () => [],
     publicUrl: null,
     pathPrefix: '',
-    sessions: noSessions,
+    sessionKey: 'a secret of the store',
     fleet,
     metrics,
     world,

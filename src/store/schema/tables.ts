@@ -58,8 +58,6 @@ const columns = {
   // `count` rows of a run from `first_row` on, as a JSON array.
   run_rows: { run_id: 'key', first_row: 'bigint key', count: 'bigint', rows: 'json' },
   ledgers: { account: 'key', ledger: 'json' },
-  // Signed-in browsers, by the SHA-256 of their cookie.
-  sessions: { id: 'key', token: 'text', started_at: 'bigint', used_at: 'bigint' },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnType>>>>;
 
 type ValueOf<Type extends ColumnType> = Type extends 'serial'
@@ -121,7 +119,6 @@ const indexes: readonly string[] = [
   'runs_of_owner ON runs (owner, created_at, bytes)',
   'runs_of_recipe ON runs (recipe, created_at)',
   'runs_under_way ON runs (ended, id) WHERE ended = 0',
-  'sessions_of_token ON sessions (token, used_at)',
   'transitions_by_age ON transitions (at)',
   'transitions_not_notified ON transitions (notified, id)',
 ];

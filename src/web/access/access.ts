@@ -15,7 +15,7 @@ import { bareAddress, trustIn } from './addresses.ts';
 import { authenticate, isOwnHost, mayRead, type ProxySignIn, type Role, recognize, type Token } from './auth.ts';
 import { beyondLimits, isLimited, isOpenToLimited } from './limits.ts';
 import { tooManyWrong, type WrongTokens } from './rates.ts';
-import { browserKeyOf, formOf, formTokenOf, ownFormOf, Sessions, setBrowserKey } from './sessions.ts';
+import { browserKeyOf, formOf, formTokenOf, ownFormOf, Sessions, setCookieOf } from './sessions.ts';
 
 export interface Asker {
   readonly name: string | null;
@@ -48,7 +48,7 @@ function isOpen(path: string): boolean {
 
 export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongTokens): void {
   const { world, pathPrefix } = parts;
-  const sessions = new Sessions(parts.sessions, world, parts.auth);
+  const sessions = new Sessions(parts.sessionKey, world, parts.auth);
   let isNoted = false;
   const noteUntrusted = (address: string) => {
     if (!isNoted)
@@ -71,7 +71,7 @@ export function addAccess(app: Hono, parts: AccessParts, wrongTokens: WrongToken
     if (user && 'refused' in user) return refuse(c, 'not_allowed', user.refused);
     const authorization = c.req.header('authorization');
     const key = user === null && authorization === undefined ? browserKeyOf(c) : null;
-    const token = user ?? (key === null ? authenticate(auth.tokens, authorization) : await sessions.tokenOf(key));
+    const token = user ?? (key === null ? authenticate(auth.tokens, authorization) : sessions.tokenOf(c));
     if (token === null) return unauthorized(c, parts, wrongTokens);
     const { name, role, limits = null } = token;
     if (!mayRead(role, c.req.path)) return refuse(c, 'not_allowed', `The token ${name} may only read /metrics.`);
@@ -218,19 +218,14 @@ function addSignIn(app: Hono, parts: AccessParts, sessions: Sessions, wrongToken
       return again(tooManyWrong(waitSeconds), 429);
     }
     if (!mayRead(token.role, '/')) return again(`The token ${token.name} may only read /metrics.`, 403);
-    // The session gets a new key, because another person may have planted the old one.
-    const before = browserKeyOf(c);
-    if (before !== null) await sessions.end(before);
-    setBrowserKey(c, await sessions.start(token));
+    sessions.start(c, token);
     world.log.info({ operator: token.name, address }, 'signed in');
     return c.redirect(to, 303);
   });
   app.post('/sign-out', noQuery, async (c) => {
     const sent = await ownFormOf(c, publicUrl);
     if ('refused' in sent) return sent.refused;
-    const key = browserKeyOf(c);
-    if (key !== null) await sessions.end(key);
-    setBrowserKey(c, '');
+    setCookieOf(c, '');
     world.log.info({ operator: c.get('asker')?.name }, 'signed out');
     return c.redirect('/sign-in', 303);
   });

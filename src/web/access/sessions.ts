@@ -1,8 +1,7 @@
-// Sessions. The only cookie holds a random key of the browser, which a sign-in records and forms prove to know.
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+// Sessions. The only cookie holds a random key of the browser, which a sign-in signs and forms prove to know.
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import type { Session, SessionLimits } from '../../core/records.ts';
 import { dayMs, type EpochMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
 import { formTokenField } from '../page/layout.ts';
@@ -10,15 +9,11 @@ import { bodyOf, refuse } from '../refusals.ts';
 import type { Auth, Token } from './auth.ts';
 
 const keyBytes = 32;
-const keyPattern = /^[A-Za-z0-9_-]{43}$/;
+const keyPattern = /^[A-Za-z0-9_-]{43}(?=\.|$)/;
 const idleLifeMs = 12 * hourMs;
 const wholeLifeMs = 7 * dayMs;
-/** Largest number of sessions per token; above it the least recently used one ends. */
-const sessionsPerToken = 100;
-/** Least time between two records of the use of a session. */
-const notedEveryMs = 5 * minuteMs;
-/** Number of sessions in memory, for times when the store can't be read. */
-const maxRemembered = 1_000;
+/** Least time between two records of the use of a session, in its cookie. */
+const renewedEveryMs = 5 * minuteMs;
 
 /** Cookie settings: `secure` under https; `pathPrefix` separates several Warmwardens on one host. */
 export interface CookieKind {
@@ -36,29 +31,28 @@ function newBrowserKey(): string {
   return randomBytes(keyBytes).toString('base64url');
 }
 
-/** Key of the browser, or null if the cookie is absent or has an invalid key. */
-export function browserKeyOf(c: Context): string | null {
+function cookieOf(c: Context): string | undefined {
   const kind = c.get('cookie');
   // Browsers refuse this prefix to a page without https, so no such page can have planted the cookie.
-  const found = kind.secure ? getCookie(c, nameOf(kind), 'host') : getCookie(c, nameOf(kind));
-  return found !== undefined && keyPattern.test(found) ? found : null;
+  return kind.secure ? getCookie(c, nameOf(kind), 'host') : getCookie(c, nameOf(kind));
 }
 
-/** Sets the key of the browser. An empty key removes the cookie. */
-export function setBrowserKey(c: Context, key: string): void {
+/** Key of the browser, signed in or not, or null if the cookie is absent or has an invalid key. */
+export function browserKeyOf(c: Context): string | null {
+  return keyPattern.exec(cookieOf(c) ?? '')?.[0] ?? null;
+}
+
+/** Sets the cookie. An empty value removes it. */
+export function setCookieOf(c: Context, value: string): void {
   const kind = c.get('cookie');
-  const maxAge = key === '' ? 0 : wholeLifeMs / secondMs;
+  const maxAge = value === '' ? 0 : wholeLifeMs / secondMs;
   // Lax, because a link in a message must open with the session. Requests from other sites are refused by other checks.
   const options = { path: '/', httpOnly: true, sameSite: 'Lax', maxAge } as const;
-  setCookie(c, nameOf(kind), key, kind.secure ? { ...options, secure: true, prefix: 'host' } : options);
+  setCookie(c, nameOf(kind), value, kind.secure ? { ...options, secure: true, prefix: 'host' } : options);
 }
 
 function nameOf({ pathPrefix }: CookieKind): string {
   return `warmwarden${pathPrefix.replace(/[^A-Za-z0-9]+/g, '-')}`;
-}
-
-function digestOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
 }
 
 /** Value of a form's hidden field. It can't be computed without the cookie, and does not reveal the cookie. */
@@ -66,94 +60,65 @@ export function formTokenOf(key: string): string {
   return createHmac('sha256', key).update('form').digest('base64url');
 }
 
-function isFormTokenOf(key: string, presented: string): boolean {
-  const [wanted, given] = [Buffer.from(formTokenOf(key)), Buffer.from(presented)];
-  return wanted.length === given.length && timingSafeEqual(wanted, given);
+/** Compares in constant time. */
+function isSame(wanted: string, presented: string): boolean {
+  const [known, given] = [Buffer.from(wanted), Buffer.from(presented)];
+  return known.length === given.length && timingSafeEqual(known, given);
 }
 
-export interface SessionSource {
-  find(id: string): Promise<Session | null>;
-  start(session: Session, limits: SessionLimits): Promise<void>;
-  used(id: string, at: EpochMs): Promise<void>;
-  end(id: string): Promise<void>;
+/** Text of a signed session: key of the browser, moments of its start and last use, signature. */
+const sessionPattern = /^([\w-]{43})\.(\d{1,16})\.(\d{1,16})\.([\w-]{43})$/;
+
+interface Session {
+  readonly key: string;
+  readonly startedAt: EpochMs;
+  readonly usedAt: EpochMs;
 }
 
 export class Sessions {
-  readonly #source: SessionSource;
-  readonly #world: World;
+  readonly #secret: string;
+  readonly #clock: World['clock'];
   readonly #auth: () => Auth;
-  readonly #remembered = new Map<string, Session>();
 
-  constructor(source: SessionSource, world: World, auth: () => Auth) {
-    this.#source = source;
-    this.#world = world;
+  /** `secret` outlives a restart. */
+  constructor(secret: string, { clock }: World, auth: () => Auth) {
+    this.#secret = secret;
+    this.#clock = clock;
     this.#auth = auth;
   }
 
-  /** Token of a session, or null if the session does not exist, has expired, or its token was changed or removed. */
-  async tokenOf(key: string): Promise<Token | null> {
+  /** Signs a browser in, with a new key, because another person may have planted the old one. */
+  start(c: Context, token: Token): void {
+    const now = this.#clock.now();
+    this.#give(c, token, { key: newBrowserKey(), startedAt: now, usedAt: now });
+  }
+
+  /** Token of the browser's session, or null if there is none, it is over, or its token was changed or removed. */
+  tokenOf(c: Context): Token | null {
     const auth = this.#auth();
-    const found = auth === 'none' ? null : await this.#find(digestOf(key));
-    if (auth === 'none' || !found) return null;
-    const now = this.#world.clock.now();
+    const [, key, started, used, signature] = sessionPattern.exec(cookieOf(c) ?? '') ?? [];
+    if (auth === 'none' || key === undefined || signature === undefined) return null;
+    const signed = { key, startedAt: Number(started), usedAt: Number(used) };
+    const token = auth.tokens.find((one) => isSame(this.#signatureOf(one, signed), signature));
+    if (!token) return null;
+    const now = this.#clock.now();
     // Times in the future, from a clock that was ahead, are set to now, so that they do not prolong the session.
-    const session = { ...found, startedAt: Math.min(found.startedAt, now), usedAt: Math.min(found.usedAt, now) };
-    const isAhead = session.startedAt !== found.startedAt || session.usedAt !== found.usedAt;
-    if (now - session.usedAt >= idleLifeMs || now - session.startedAt >= wholeLifeMs) return null;
-    const token = auth.tokens.find((one) => fingerprintOf(one) === session.token);
-    if (token && (isAhead || now - session.usedAt >= notedEveryMs)) this.#note(session, now);
-    return token ?? null;
+    const startedAt = Math.min(signed.startedAt, now);
+    if (now - signed.usedAt >= idleLifeMs || now - startedAt >= wholeLifeMs) return null;
+    if (Math.abs(now - signed.usedAt) >= renewedEveryMs) this.#give(c, token, { key, startedAt, usedAt: now });
+    return token;
   }
 
-  /** Signs a browser in and returns its new key. Rejects if the session can't be recorded. */
-  async start(token: Token): Promise<string> {
-    const now = this.#world.clock.now();
-    const key = newBrowserKey();
-    const session = { id: digestOf(key), token: fingerprintOf(token), startedAt: now, usedAt: now };
-    const limits = { startedAfter: now - wholeLifeMs, usedAfter: now - idleLifeMs, perToken: sessionsPerToken };
-    await this.#source.start(session, limits);
-    return key;
+  #give(c: Context, token: Token, session: Session): void {
+    const { key, startedAt, usedAt } = session;
+    setCookieOf(c, [key, startedAt, usedAt, this.#signatureOf(token, session)].join('.'));
   }
 
-  async end(key: string): Promise<void> {
-    const id = digestOf(key);
-    this.#remembered.delete(id);
-    await this.#source.end(id);
+  /** The secret alone signs nothing: a signature also needs the digest of the token, which the store does not have. */
+  #signatureOf({ name, sha256, role }: Token, { key, startedAt, usedAt }: Session): string {
+    const signed = [name, sha256.toLowerCase(), role, key, startedAt, usedAt];
+    return createHmac('sha256', this.#secret).update(JSON.stringify(signed)).digest('base64url');
   }
-
-  /** Reads a session, or takes it from memory: a signed-in person stays signed in while the store is down. */
-  async #find(id: string): Promise<Session | null> {
-    try {
-      const session = await this.#source.find(id);
-      if (session) this.#remember(session);
-      else this.#remembered.delete(id);
-      return session;
-    } catch (error) {
-      this.#world.log.error({ err: error }, 'a session could not be read');
-      return this.#remembered.get(id) ?? null;
-    }
-  }
-
-  /** Records the use of a session in the background, because pages must open although the store refuses writes. */
-  #note(session: Session, now: EpochMs): void {
-    this.#remember({ ...session, usedAt: now });
-    void this.#source.used(session.id, now).catch((error: unknown) => {
-      this.#world.log.error({ err: error }, 'the use of a session could not be recorded');
-    });
-  }
-
-  #remember(session: Session): void {
-    this.#remembered.delete(session.id);
-    this.#remembered.set(session.id, session);
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size > maxRemembered && oldest !== undefined) this.#remembered.delete(oldest);
-  }
-}
-
-function fingerprintOf({ name, sha256, role }: Token): string {
-  return createHash('sha256')
-    .update(JSON.stringify([name, sha256.toLowerCase(), role]))
-    .digest('hex');
 }
 
 // Forms of the server's own pages. Refuses forms that another site sent, and forms of an outdated page.
@@ -194,7 +159,7 @@ export async function ownFormOf(c: Context, publicUrl: string | null): Promise<S
   const sent = await formOf(c, publicUrl);
   if ('refused' in sent) return sent;
   const key = browserKeyOf(c);
-  if (key !== null && isFormTokenOf(key, sent.form.get(formTokenField) ?? '')) return sent;
+  if (key !== null && isSame(formTokenOf(key), sent.form.get(formTokenField) ?? '')) return sent;
   return { refused: refuse(c, 'stale_form', staleForm) };
 }
 
@@ -205,6 +170,6 @@ const staleForm =
 export function formTokenFor(c: Context): string {
   const known = browserKeyOf(c);
   const key = known ?? newBrowserKey();
-  if (known === null) setBrowserKey(c, key);
+  if (known === null) setCookieOf(c, key);
   return formTokenOf(key);
 }
