@@ -120,7 +120,7 @@ export class ActionRequests {
   async send(open: OpenAction, signal: AbortSignal): Promise<Settlement | null> {
     // The mailbox has left, or the open intent is looked at after the restart: nothing was sent.
     if (signal.aborted || !this.isCurrent(open)) return null;
-    // While the intent was recorded, a write stop or another answer may have come.
+    // A write stop or another answer may have come while the intent was recorded.
     if (!this.#rooms.recorder.maySend(open) || !this.#standsAsSeen(open)) return { kind: 'not_sent', detail: notSent };
     const sent = await this.#request(open);
     if (sent.ok) {
@@ -130,7 +130,7 @@ export class ActionRequests {
     const { kind, detail } = sent.failure;
     if (kind === 'held_back') return { kind: 'not_sent', detail: notSent };
     logAction(this.#rooms.world.log, open, `the POST failed: ${detail}`);
-    // After a 5xx or a lost answer, the change may or may not have been made (docs/faults.md H7, H9).
+    // The change may or may not have been made after a 5xx or a lost answer (docs/faults.md H7, H9).
     if (kind === 'unavailable' || kind === 'malformed') return this.readBack(open, detail, signal);
     return this.#afterNo(open, sent.failure, signal);
   }

@@ -17,8 +17,6 @@ const afterFailureMs = 2 * secondMs;
 /** Age after which an unchanged row is written again, to update its time. A start reads everything again. */
 const rewrittenAfterMs = hourMs;
 const mailboxesACommit = 200;
-/** Number of consecutive failures that count as a failure of the store, not of single rows. */
-const failuresOfStore = 3;
 /** A larger number of judged answers is no reason to write the row: the mailbox is no longer new. */
 const judgedThatMatters = newcomerAnswers + 1;
 
@@ -54,8 +52,6 @@ interface PendingMailbox {
   readonly routes: Set<StoredRoute>;
   /** True if the row of the mailbox is to be written. */
   remembers: boolean;
-  /** True if the store refused this row alone: the next commit of the mailbox writes it. */
-  isOwed: boolean;
   /** Newest verdict of the current span. It is written with the next row of the mailbox. */
   decision: DecisionRecord | null;
   readonly writtenAt: Partial<Record<StoredRoute, EpochMs>>;
@@ -101,8 +97,12 @@ export class GroupCommit {
     for (;;) {
       const due = [...this.#waiting.values()].filter(isDue).slice(0, mailboxesACommit);
       if (due.length === 0) return;
-      if ((await this.#commitAll(due)) || (await this.#commitEach(due))) continue;
-      return this.#commitLater(afterFailureMs);
+      try {
+        await this.#rooms.store.recordAnswers(due.flatMap((waiting) => this.#recordOf(waiting) ?? []));
+      } catch {
+        return this.#commitLater(afterFailureMs);
+      }
+      for (const waiting of due) this.#written(waiting);
     }
   }
 
@@ -119,49 +119,6 @@ export class GroupCommit {
     this.#waiting.delete(mailboxKey(account, id));
   }
 
-  async #commitAll(due: readonly PendingMailbox[]): Promise<boolean> {
-    const { store } = this.#rooms;
-    try {
-      await store.recordAnswers(due.flatMap((waiting) => this.#recordOf(waiting) ?? []));
-    } catch {
-      return false;
-    }
-    for (const waiting of due) this.#written(waiting);
-    return true;
-  }
-
-  /**
-   * Commits one by one. A mailbox that is refused beside others waits no longer: its next answer is a new attempt.
-   * Returns false if the store itself fails: then the refused ones wait behind the others.
-   */
-  async #commitEach(due: readonly PendingMailbox[]): Promise<boolean> {
-    const { store, world } = this.#rooms;
-    const refused: PendingMailbox[] = [];
-    let inARow = 0;
-    for (const waiting of due) {
-      if (inARow >= failuresOfStore) break;
-      try {
-        const record = this.#recordOf(waiting);
-        if (record) await store.recordAnswer(record);
-        this.#written(waiting);
-        inARow = 0;
-      } catch (error) {
-        const { account, id } = waiting;
-        world.log.error({ account, mailbox: id, err: error }, 'an answer could not be recorded');
-        refused.push(waiting);
-        inARow += 1;
-      }
-    }
-    const isOfStore = inARow >= failuresOfStore || refused.length === due.length;
-    for (const waiting of refused) {
-      const key = mailboxKey(waiting.account, waiting.id);
-      this.#waiting.delete(key);
-      if (isOfStore) this.#waiting.set(key, waiting);
-      else this.#of(waiting).isOwed = waiting.remembers || waiting.isOwed;
-    }
-    return !isOfStore;
-  }
-
   #recordOf(waiting: PendingMailbox): AnswerRecord | null {
     const mailbox = this.#rooms.fleet.mailbox(waiting.account, waiting.id);
     if (!mailbox) return null;
@@ -173,7 +130,6 @@ export class GroupCommit {
     for (const route of [...waiting.routes, ...answered]) waiting.writtenAt[route] = now;
     waiting.routes.clear();
     waiting.remembers = false;
-    waiting.isOwed = false;
     waiting.decision = null;
   }
 
@@ -187,7 +143,6 @@ export class GroupCommit {
       id,
       routes: new Set(),
       remembers: false,
-      isOwed: false,
       decision: null,
       writtenAt: stored ? readTimesOf(stored) : {},
     };
@@ -218,12 +173,12 @@ export function isMoving({ changes, actions, alerts, breaker, decisions }: Answe
 
 const isDue = ({ routes, remembers }: PendingMailbox) => routes.size > 0 || remembers;
 
-function withWaiting(record: AnswerRecord, { routes, remembers, isOwed, decision }: PendingMailbox): AnswerRecord {
+function withWaiting(record: AnswerRecord, { routes, remembers, decision }: PendingMailbox): AnswerRecord {
   const [newest] = record.decisions;
   const decisions = newest?.unchanged ? [together(decision, newest)] : [decision, newest].filter((one) => one != null);
   return {
     ...record,
-    remembers: record.remembers || remembers || isOwed,
+    remembers: record.remembers || remembers,
     answered: [...new Set([...routes, ...record.answered])],
     decisions,
   };
