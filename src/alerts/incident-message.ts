@@ -16,6 +16,7 @@ import {
   worstFirst,
 } from '../core/wording/incidents.ts';
 import { counted, listText, momentText, spanText } from '../core/wording/phrases.ts';
+import { unattendedText } from '../core/wording/states.ts';
 import { callsForNothing, worstOf } from './grouping.ts';
 
 /** Mailboxes outside of an incident. */
@@ -84,6 +85,11 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
   const own = firingOf(incident, members, look.firing);
   const also = countsText(own.filter(({ rule }) => ruleBook[rule].isSymptom));
   const isAny = (wanted: MemberState) => members.some(({ state }) => state === wanted);
+  const heldIn = members.flatMap(({ account, state }) => (state === 'held' ? account : []));
+  const holds = look.firing.filter(
+    ({ rule, facts }) =>
+      rule === 'guard_held' && `${facts.numbers['accounts']}`.split(', ').some((account) => heldIn.includes(account)),
+  );
   return [
     commonText(incident, members, look),
     ...doneTexts(members),
@@ -91,8 +97,9 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     also && `Also seen: ${also}.`,
     incidentAdvice(incident.cause),
     isAny('paused') ? campaignsUntouched : '',
-    isAny('held') ? `Real bounces: \`${look.command} breaker apply\` carries out ALL held actions.` : '',
-    isAny('held') ? `Wrong data: \`${look.command} breaker discard\` drops ALL.` : '',
+    holds.length > 0 ? unattendedText(holds, { ...look, isUnread: false }) : '',
+    isAny('held') ? `Real bounces: \`${look.command} breaker apply\` acts on ALL held mailboxes.` : '',
+    isAny('held') ? `Wrong data: \`${look.command} breaker discard\` voids the bounces of ALL held mailboxes.` : '',
   ].filter((text) => text !== '');
 }
 
@@ -107,7 +114,7 @@ function commonText({ cause }: Incident, members: readonly IncidentMailbox[], lo
       ? `No other mailbox shares the ${nounOf(cause)}`
       : `${counted(spared, 'other mailbox shares', 'other mailboxes share')} the ${nounOf(cause)} and ${spared === 1 ? 'is' : 'are'} not in this incident`;
   const acted = changed === 0 ? '' : `; of these others, Warmwarden switched or paused ${changed} within a day`;
-  const beyond = others === 0 ? '' : `; ${counted(others, 'mailbox has', 'mailboxes have')} a different one`;
+  const beyond = others === 0 ? '' : `; ${counted(others, 'mailbox has', 'mailboxes have')} another ${nounOf(cause)}`;
   return `${all} ${causeText(cause)}. ${rest}${acted}${beyond}.`;
 }
 

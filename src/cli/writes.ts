@@ -31,7 +31,7 @@ interface WritesOptions extends ChangeOptions {
 
 export function writesCommand(): Command {
   return withChangeOptions(new Command('writes'))
-    .description('stop all changes to mailboxes, yours too, or allow them again; survives restarts')
+    .description('switch changes to mailboxes off, your commands too, or on again; survives restarts')
     .addArgument(new Argument('<switch>', 'off needs --reason').choices(['off', 'on']))
     .option('--account <name>', 'only this account')
     .option('--mailbox <name>', 'only this mailbox')

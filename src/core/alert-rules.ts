@@ -45,7 +45,7 @@ const rules = {
     isToldAtOnce: true,
   },
   crashed: {
-    name: 'Warmwarden ended by itself',
+    name: 'Warmwarden crashed',
     severity: 'critical',
   },
   guard_acted: {

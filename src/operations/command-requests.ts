@@ -139,7 +139,7 @@ export const operationShapes = {
       for_seconds: seconds.nullable().default(null).describe('null: until a person ends the stop.'),
     })
     .meta({
-      title: 'Stop all changes, or allow them again',
+      title: 'Switch writes off, or on again',
       description:
         'Off: Warmwarden changes no mailbox of the account, or none at all, not even for a person. On: it does again.',
     }),

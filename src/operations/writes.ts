@@ -1,4 +1,4 @@
-// The write stop (on the page: Stop all changes) switches writes to the API off or on for everything, an account or a mailbox.
+// The write stop (on the page: Switch writes off) switches writes to the API off or on for everything, an account or a mailbox.
 import { tune } from '../alerts/condition.ts';
 import { step } from '../alerts/engine.ts';
 import { type WritesEnd, writesOffCondition } from '../alerts/rules/protection-rule.ts';

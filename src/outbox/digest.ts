@@ -74,7 +74,7 @@ export function digestOf(
   const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'long' }).format(now);
   const about = matchText(match);
   const counts = [
-    `${actions.length} done`,
+    `${counted(actions.length, 'action')}`,
     `${risks.length} at risk`,
     `${blind.length} not guarded`,
     `${unjudged} not judged yet`,

@@ -140,7 +140,7 @@ test('says what was done, what is at risk, what is unknown and what nobody got; 
   const payload = at.bodies().find(({ text }) => text.startsWith('Warmwarden'));
   expect(slackFaults(payload)).toEqual([]);
   expect(payload.text).toBe(
-    'Warmwarden on 20 March: 15 done, 1 at risk, 1 not guarded, 2 not judged yet, 1 undelivered',
+    'Warmwarden on 20 March: 15 actions, 1 at risk, 1 not guarded, 2 not judged yet, 1 undelivered',
   );
   const texts: string[] = payload.attachments[0].blocks.map(
     (block: { text?: { text: string } }) => block.text?.text ?? '',

@@ -283,7 +283,7 @@ test.each(headlines)('the headline $name', async ({ fleet = calmFleet(), put, sa
 const adviceOf = async (fleet: Fleet) => JSON.parse(await read(fleet, '/api/fleet')).advice;
 const warned = 'The warning below can wait until morning.';
 const clean =
-  'Campaigns keep sending: stop those yourself. Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.';
+  'Campaigns keep sending: stop them yourself, now. Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.';
 
 test.each([
   { of: 'a warning of no mailbox', claims: [], warning: true, says: `Nothing is urgent. ${warned}` },
@@ -750,7 +750,8 @@ describe('the page of a mailbox', () => {
     const entriesOf = async () => ({ decisions, actions: [], changes: [] });
     const body = await read(fleet, '/mailboxes/acme/m1', { entries: { entriesOf } });
     expect(body).toMatch(/2026-03-11: [^<]* the limit was 1%/);
-    expect(body).not.toMatch(/2026-03-10: [^<]* the limit was/);
+    expect(body).toMatch(/2026-03-10: [^<]* the limit was 1%/);
+    expect(body).not.toMatch(/2026-03-09: [^<]* the limit was/);
   });
 
   test('stands although the store does not answer, without telling strangers why', async () => {

@@ -100,7 +100,7 @@ test('nothing is done for another page, another browser, a viewer, without a rea
   expect([path, (await viewer.get(pauseOf(stage, oliver))).status]).toEqual(['/mailboxes', 403]);
   for (const place of ['/', mailboxPath(stage.mailbox(oliver))]) {
     expect((await browser.get(place)).text).toContain('class="do commands');
-    expect((await viewer.get(place)).text).not.toMatch(/class="do\b|Stop all changes|Selected mailboxes/);
+    expect((await viewer.get(place)).text).not.toMatch(/class="do\b|Switch writes off|Selected mailboxes/);
   }
   await stage.command('mode', { mailbox: oliver, mode: 'slow' });
   for (const plan of [own['plan'] ?? '', '']) {
@@ -117,7 +117,7 @@ test('a write stop begins and ends, of everything and of a mailbox; a silence is
   expect(await carryOut(stage, browser, '/writes?do=off&for=2h')).toContain('Writes are off for all accounts until');
   const fleet = (await browser.get('/')).text;
   // In the bar above the page, below its headline, and at the alert.
-  expect(fleet.match(/<a class="do" href="\/writes\?do=on">Allow changes again/g)).toHaveLength(3);
+  expect(fleet.match(/<a class="do" href="\/writes\?do=on">Switch writes on again/g)).toHaveLength(3);
   expect(fleet).not.toContain('href="/writes?do=off"');
   for (const path of [pauseOf(stage, oliver), `/mailboxes?do=pause&mailbox=${key}`]) {
     const preview = (await browser.get(path)).text;

@@ -112,7 +112,9 @@ function firing(condition: Exclude<Sample, Transition | null | undefined>): Tran
 
 function incidentMessage(): GroupMessage {
   const incident = sampleIncident(16);
-  const look = { now: start, zone: 'UTC', pageUrl: page, command: 'warmwarden', firing: [] };
+  const [held] = messageSamples.guard_held;
+  const firingAlerts = held && !('kind' in held) ? [firing(held).alert] : [];
+  const look = { now: start, zone: 'UTC', pageUrl: page, command: 'warmwarden', firing: firingAlerts };
   const restOf = () => ({ spared: 3, changed: 0, others: 40 });
   return incidentMessageOf(messageIncident(incident, 'began', incident.members, { ...look, restOf }), [], start);
 }

@@ -120,11 +120,11 @@ function actionWords(action: Action, context: ActionContext): Words {
   const failed = state === 'refused' || state === 'unconfirmed';
   const overdue = isOverdue(action, now);
   const next =
-    nextTryAt === null ? 'That was the last try.' : `Warmwarden tries again on ${momentText(nextTryAt, zone)}.`;
+    nextTryAt === null ? 'Warmwarden does not try again.' : `Warmwarden tries again on ${momentText(nextTryAt, zone)}.`;
   const change = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
   const advice =
     failed && nextTryAt !== null
-      ? `If that is too late, ${change} yourself in the warm-up service.`
+      ? `Better not wait: ${change} yourself in the warm-up service.`
       : `Look at the mailbox in the warm-up service and ${change} yourself.`;
   return [
     actionTitle(action),
@@ -132,23 +132,23 @@ function actionWords(action: Action, context: ActionContext): Words {
     ...action.causes,
     repeatText(action, policy),
     overdue ? overdueText(action, zone) : actionText(action, now, zone),
+    kind === 'pause' && campaignsUntouched,
     countsReadText(verdict, action.plannedAt, zone),
     overdue ? 'Warmwarden tries again until it can send it.' : failed && next,
     (overdue || failed) && advice,
-    kind === 'pause' && campaignsUntouched,
     wayBackText(action, policy),
     state === 'confirmed' && undoText(action, command),
   ];
 }
 
 function overdueText(action: Action, zone: string): string {
-  return `NO ACTION TAKEN: Warmwarden has not been able to send ${actionNoun(action)} since ${momentText(action.plannedAt, zone)}. The request before it failed, or had to wait for the rate limit.`;
+  return `NO ACTION TAKEN: Warmwarden has not been able to send ${actionNoun(action)} since ${momentText(action.plannedAt, zone)}. An earlier request failed, or waited for the rate limit.`;
 }
 
 function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {
   if (kind !== 'recovery' || state !== 'confirmed' || !isWarmupMode(mode) || mode === 'recovery') return '';
   return restore.enabled
-    ? `The cause can wait until the morning. Warmwarden sets it to ${mode} again by itself, after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
+    ? `The warm-up sends less, campaigns as before; the cause can wait until the morning. Warmwarden sets the mailbox back to ${mode} after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
     : 'Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.';
 }
 

@@ -52,7 +52,10 @@ function guardBlind(mailbox: MailboxState, context: MailboxContext, answered: Ro
     stillShown: verdict !== undefined && isUnjudged(verdict),
     ...(atSecond && { forMs: 0 }),
     observations: atSecond ? 2 : 1,
-    firing: () => [`${mailbox.email}: bounces cannot be judged`, ...(verdict ? blindSentences(verdict, mailbox) : [])],
+    firing: () => [
+      `${mailbox.email} is NOT GUARDED: its bounces cannot be judged`,
+      ...(verdict ? blindSentences(verdict, mailbox) : []),
+    ],
     ended: () => [`${mailbox.email}: bounces can be judged again`, ...explained(mailbox, context)],
     numbers: () => numbersOf(mailbox),
   });
@@ -74,7 +77,7 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
   };
   return [
     explainVerdict(verdict),
-    'Until its bounces can be judged, Warmwarden does not guard the mailbox.',
+    'It is guarded again once its bounces can be judged.',
     advice[verdict.reason] ??
       'Check the mailbox in the warm-up service. Warmwarden continues by itself when the data is valid again.',
   ];
@@ -267,7 +270,7 @@ function burstSentences(verdict: Verdict, burst: NonNullable<Verdict['burst']>):
   const { sent, bounced, from } = burst;
   return [
     `${bouncesText(burst)} since ${datesText(from, from)}: ${percentText((bounced * 1e6) / sent)}, over the limit of ${percentText(verdict.limitPpm ?? 0)}.`,
-    `The whole window is not a breach: ${explainVerdict(verdict)}`,
+    `NO ACTION: the whole window is not a breach. ${explainVerdict(verdict)}`,
   ];
 }
 

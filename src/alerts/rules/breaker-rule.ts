@@ -63,10 +63,10 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
       breachText(breaker, context),
       `Held: ${namesText(ranked, context.verdictOf)}${others === 0 ? '' : `, and ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       atFirstSight
-        ? 'Unless you decide, Warmwarden does not act: it had read most of these mailboxes only once or twice.'
+        ? 'Warmwarden does not act without you: it has read most of these mailboxes only once or twice, too few to be sure.'
         : `${actsFromText(actsFrom, context.now, zone)}, if fresh data still shows the breach: on at most a tenth of the fleet per 15 minutes, the worst first.`,
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
-      `Wrong data: ${end('discard')}: these bounces no longer count, only new ones.`,
+      `Wrong data: ${end('discard')} voids the bounces of these ${held.length}: only new ones count.`,
     ],
     ended: () => [closedTitle(name)],
     numbers: () => ({

@@ -150,9 +150,9 @@ export function crashed(crash: Crash | null, zone: string): Condition {
   return condition(crashSubject, {
     active: crash !== null,
     firing: () => [
-      'Warmwarden ended by itself',
-      crash && `Warmwarden ended on ${momentText(crash.at, zone)}: ${crash.why}.`,
-      'It guarded no mailbox until its restart, and lost nothing. If this alert stays, `/readyz` names the accounts that are not guarded. The log has the error: please report it.',
+      'Warmwarden crashed, and runs again',
+      crash && `It crashed on ${momentText(crash.at, zone)}: ${crash.why}.`,
+      'It guarded no mailbox until its restart, and lost nothing. If it crashes again, `/readyz` names the accounts that are not guarded. The log has the error: please report it.',
     ],
     ended: () => ['Warmwarden runs again'],
   });
@@ -171,7 +171,7 @@ export function storeFailing(failure: StoreFailure | null, loss: Loss | null = n
     firing: () => [
       storeTitle,
       failure && sentence(failure.said),
-      'Warmwarden takes no action that it cannot record. It may be unable to send other alerts until the store works again.',
+      'Warmwarden takes NO ACTION until it can record it. Other alerts may not be sent either.',
       failure?.remedy,
     ],
     ended: () => [

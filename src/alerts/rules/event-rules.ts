@@ -35,7 +35,7 @@ export function changedByOthersEvent(
   const isResumed = changes.some(({ kind }) => kind === 'resumed');
   const effect = forgets
     ? 'After a change of the mode, these bounces no longer count: the count starts again on the next full day.'
-    : 'These bounces still count, and the higher limit of the new mode applies.';
+    : 'These bounces still count, now against the higher limit of the new mode.';
   const facts = {
     title: `${email}: ${listText(changes.map(({ kind }) => changeNames[kind]))} by others`,
     sentences: [
@@ -68,8 +68,8 @@ export function manyStoppedEvent(
     title: `${account}: ${countedOf(stopped.length, running, 'warm-up')} stopped within an hour`,
     sentences: [
       `Their status now says ${firstText(words, wordsNamed)}. Warmwarden did not do this, and the number may still grow.`,
-      'As long as no emails of a later day are counted, Warmwarden does not judge them.',
-      'If your team did not do this, find out who did, or add a new word for running to api.status_words.',
+      'Warmwarden does not judge them until they send again on a later day.',
+      `If your team did not do this, find out who did. If ${words.length === 1 ? 'this is a new word' : 'these are new words'} for running, add ${words.length === 1 ? 'it' : 'them'} to api.status_words.`,
     ],
     numbers: { stopped: stopped.length, running },
   };

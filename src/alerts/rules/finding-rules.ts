@@ -86,7 +86,7 @@ function dnsFailing(mailbox: MailboxState, context: MailboxContext): Condition {
         ? `${domain}: ${listText(failing.map((name) => `${nameOf(name)} is ${says(name)}`))}`
         : `${domain}: ${listText(failing.map(nameOf))} ${failing.length === 1 ? 'does' : 'do'} not pass`,
       ...(dns ? failing.map((name) => recordText(name, dns)) : []),
-      `This affects ${mailboxesText([mailbox, ...others])}. Emails from this domain may land in spam until its DNS is repaired. Warmwarden acts only on bounces.`,
+      `This affects ${mailboxesText([mailbox, ...others])}. Emails from this domain may land in spam until its DNS is repaired. Warmwarden does nothing about it.`,
       `Compare the DNS records of ${domain} with what the mailbox provider asks for.`,
       unlisted.length > 0 &&
         `Warmwarden does not know ${listText([...new Set(unlisted.map(says))])}: put ${new Set(unlisted.map(says)).size === 1 ? 'it' : 'each'} into one of the lists of api.dns_words.`,

@@ -31,7 +31,7 @@ function mailboxDisconnected(mailbox: MailboxState, { now }: MailboxContext, ans
     observations: 2,
     firing: () => [
       `${email}: disconnected`,
-      `The warm-up service has lost its connection to ${email}, so it neither sends nor receives. Warmwarden acts only on bounces.`,
+      `The warm-up service has lost its connection to ${email}, so it neither sends nor receives. Warmwarden does nothing about it.`,
       error && `The error: ${sentence(error)}`,
       `Its status is ${status ?? 'not shown'}. Connect it again in the warm-up service.`,
     ],
@@ -106,7 +106,7 @@ function inboxRateLow(mailbox: MailboxState, { rules, now }: MailboxContext): Co
     firing: () => [
       `${mailbox.email}: only ${share()} of emails reach the inbox`,
       reached(),
-      'Warmwarden acts only on bounces. Check what the mailbox sends and to whom, and check the DNS of its domain.',
+      'Warmwarden does nothing about it. Check what the mailbox sends and to whom, and check the DNS of its domain.',
     ],
     ended: () => [`${mailbox.email}: ${share()} of emails reach the inbox again`, reached()],
     numbers: () => ({
@@ -132,7 +132,7 @@ function healthScoreDrop(mailbox: MailboxState, { rules, now }: MailboxContext):
     firing: () => [
       `${mailbox.email}: health score fell from ${best} to ${score}`,
       `It fell by ${counted(Number(drop?.toFixed(2)), 'point')} within ${weekDays} days. The threshold is ${points}.`,
-      'Warmwarden acts only on bounces. Check the bounces, placement, DNS and blacklists of the mailbox.',
+      'Warmwarden does nothing about it. Check the bounces, placement, DNS and blacklists of the mailbox.',
     ],
     ended: () => [
       `${mailbox.email}: health score is ${score ?? 'not shown'}, no longer far below its last 7 days`,
@@ -167,7 +167,7 @@ function contested(mailbox: MailboxState, { command }: MailboxContext): Conditio
 }
 
 export function contestAdvice(mailbox: MailboxState, command: string): string {
-  return `Find out which person or tool changes it. Then let Warmwarden act again: \`${command} contest end ${typedName(mailbox)}\`.`;
+  return `To let it act now: \`${command} contest end ${typedName(mailbox)}\`. Find out which person or tool changes the mailbox.`;
 }
 
 function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rules }: MailboxContext): Condition {

@@ -57,7 +57,7 @@ export function domainOverLimit(finding: DomainFinding, now: EpochMs): Condition
     active: isDomainOver(finding),
     firing: () => [
       excess
-        ? `${domain}: ${bouncesText(excess)}, ${counted(excess.mailboxes, 'mailbox', 'mailboxes')} together over their limits`
+        ? `${domain}: ${bouncesText(excess)}, ${counted(excess.mailboxes, 'mailbox', 'mailboxes')} together over the limit`
         : `${domain}: bounces over the limits of its mailboxes`,
       ...(excess ? excessTexts(finding, excess, now) : []),
     ],
@@ -87,11 +87,11 @@ function isDomainOver(finding: DomainFinding): Condition['active'] {
 function excessTexts(finding: DomainFinding, excess: DomainExcess, now: EpochMs): readonly string[] {
   const shares = finding.worst().map(({ email, bounced, sent }) => `${email} (${bounced} of ${sent})`);
   return [
-    `These are the counts since ${datesText(excess.from, excess.from)}. The bounce limits allow ${allowedText(excess.allowed)}.`,
+    `These are the counts since ${datesText(excess.from, excess.from)}. Their limits allow ${allowedText(excess.allowed)} in all.`,
     `Most bounces in that time: ${listText(shares)}.`,
     unknownText(finding),
     ageText(finding, now),
-    'Each mailbox also has its own limit.',
+    'Warmwarden acts only on single mailboxes, each by its own limit.',
     `Look for a cause that the mailboxes share: the DNS of ${finding.domain}, its blacklists, and the recipient lists.`,
   ];
 }
@@ -121,7 +121,7 @@ export function accountShiftAlert(finding: ShiftFinding, now: EpochMs): Conditio
       shift && `The bounces are on ${counted(shift.domains, 'domain')}: check the data, then the warm-up service.`,
       unknownText(finding),
       ageText(finding, now),
-      'Each mailbox also has its own limit.',
+      'Warmwarden acts only on single mailboxes, each by its own limit.',
     ],
     ended: () => [`${account}: the bounce rate of the account is as before`, ...compared],
     numbers: () => ({

@@ -99,7 +99,7 @@ function withinLimitText(verdict: Verdict): string {
   const progress = progressText(verdict);
   const back = progress && ` ${progress}`;
   if (verdict.windowDays === 0)
-    return `The mode was changed or the warm-up was resumed, so earlier emails and bounces no longer count. Until counting starts again on the next full day (UTC), Warmwarden acts only on an emergency.${back}`;
+    return `${verdict.restore ? 'Warmwarden switched it to recovery mode' : 'The mode was changed or the warm-up was resumed'}, so earlier emails and bounces no longer count. Until counting starts again on the next full day (UTC), Warmwarden acts only on an emergency.${back}`;
   if (verdict.sent === 0) return `No emails have been sent yet on the days that count toward the bounce limit.${back}`;
   const left = verdict.bouncesUntilBreach;
   return left === null || left === 0
@@ -257,7 +257,7 @@ export function undoText(action: Action, command: string): string {
 }
 
 /** A pause stops only the warm-up: a person must stop the campaigns. */
-export const campaignsUntouched = 'Campaigns keep sending: stop those yourself.';
+export const campaignsUntouched = 'Campaigns keep sending: stop them yourself, now.';
 
 /** Adds a full stop and a capital. */
 export function sentence(text: string): string {

@@ -10,7 +10,7 @@ import { domainOf, typedName } from '../mailbox.ts';
 import { compareTexts } from '../nearest.ts';
 import { bouncesText, capital, counted, momentText } from './phrases.ts';
 
-/** `Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 09:40 UTC: block` */
+/** `Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 09:40 UTC, most bounces: block` */
 export function incidentTitle(
   { cause, kind, beganAt }: Pick<Incident, 'cause' | 'kind' | 'beganAt'>,
   members: readonly IncidentMailbox[],
@@ -18,7 +18,7 @@ export function incidentTitle(
 ): string {
   const domains = cause.attribute === 'domain' ? '' : ` on ${counted(domainsOf(members), 'domain')}`;
   const count = counted(members.length, 'mailbox', 'mailboxes');
-  const which = kind === null ? '' : `: ${kind}`;
+  const which = kind === null ? '' : `, most bounces: ${kind}`;
   const limits = members.length === 1 ? 'its bounce limit' : 'their bounce limits';
   return `${cause.attribute === 'domain' ? cause.value : capital(causeText(cause))}: ${count}${domains} over ${limits} since ${momentText(beganAt, zone)}${which}`;
 }
@@ -32,7 +32,7 @@ export function causeText({ attribute, value }: IncidentCause): string {
 const doneWords: Readonly<Record<MemberState, (count: string) => string>> = {
   recovery: (count) => `Warmwarden switched ${count} to recovery mode.`,
   paused: (count) => `Warmwarden paused the warm-up of ${count}.`,
-  held: (count) => `The circuit breaker holds ${count}. Warmwarden has taken NO ACTION there yet.`,
+  held: (count) => `The circuit breaker holds ${count}. Warmwarden has taken NO ACTION there.`,
   failed: (count) => `The change to ${count} failed or is not confirmed: see the page.`,
   not_acted: (count) =>
     `NO ACTION TAKEN: Warmwarden did not act on ${count}, because it is not allowed to, or is configured not to.`,

@@ -140,8 +140,8 @@ const commands: Readonly<Record<string, PageCommand>> = {
   },
   '/writes off': {
     operation: 'writes',
-    title: (_subject, values) => `Stop all changes ${scopeText(values)}`,
-    button: 'Stop changes',
+    title: (_subject, values) => `Switch writes off ${scopeText(values)}`,
+    button: 'Switch writes off',
     folded: 'Choose an account, a mailbox or a duration',
     fields: [
       field('account', 'Account', 'Empty: all accounts.'),
@@ -155,8 +155,8 @@ const commands: Readonly<Record<string, PageCommand>> = {
   },
   '/writes on': {
     operation: 'writes',
-    title: (_subject, values) => `Allow changes ${scopeText(values)} again`,
-    button: 'Allow changes',
+    title: (_subject, values) => `Switch writes on again ${scopeText(values)}`,
+    button: 'Switch writes on',
     hidden: scope,
     body: (values) => ({ off: false, ...filled(values, scope) }),
   },

@@ -160,7 +160,11 @@ function limitsOf(
     const isEarlier = date < countsFrom;
     const end = Math.min(now, Date.parse(date) + (isEarlier ? 0 : dayMs));
     if (!isEarlier && (entries === null || end >= now)) return verdict?.limitPpm ?? null;
-    return entries?.decisions.find(({ since }) => since < end)?.verdict.limitPpm ?? null;
+    // The first decision stands for what its day had before.
+    const decided =
+      entries?.decisions.find(({ since }) => since < end) ??
+      entries?.decisions.findLast(({ since }) => utcDate(since) === date);
+    return decided?.verdict.limitPpm ?? null;
   };
 }
 
@@ -174,7 +178,7 @@ function factsPanel({ fleet, row, now }: MailboxFacts): Markup {
   const dateOf = (at: EpochMs | undefined) => known(at === undefined ? undefined : utcDate(at));
   const fact = (name: string, value: Markup, at?: EpochMs | null) =>
     html`<div><dt>${name}</dt><dd>${value} <small>${at !== undefined && age(at, now)}</small></dd></div>`;
-  const days = stats?.answer.rows ? counted(stats.answer.rows.length, 'day') : null;
+  const days = stats?.answer.rows?.length ?? null;
   const rate = warmup?.answer.config.replyRate;
   const records = Object.entries(dns?.answer.records ?? {});
   return panel(
@@ -182,7 +186,7 @@ function factsPanel({ fleet, row, now }: MailboxFacts): Markup {
     html`What is known <small>and how old it is</small>`,
     html`<dl class="facts">
 <div class="wide"><dt>Bounce rate in the guard’s window</dt><dd>${row.ratePpm === null ? muted('no emails in it yet') : rateCell(row)}</dd></div>
-${fact('Stats', known(days), stats?.at ?? null)}
+${fact('Days of stats', known(days), stats?.at ?? null)}
 ${fact('Warm-up mode', known(warmup?.answer.mode), warmup?.at ?? null)}
 ${fact('Warm-up status', known(warmup?.answer.status), warmup?.at ?? null)}
 ${fact('Warm-up day', known(warmupDayOf(mailbox)))}
@@ -288,7 +292,7 @@ function mailboxAdvice(
     case 'paused_by_guard':
       return `${campaignsUntouched} The warm-up stays paused until a person resumes it: first find out where the bounces come from.`;
     case 'recovering':
-      return `${needing === 0 ? 'The cause can wait until the morning: the' : `${nothing}. The`} mailbox sends less. Once counting starts again, the bounce limit of recovery mode applies: over it, Warmwarden pauses the warm-up.`;
+      return `${needing === 0 ? 'The cause can wait until the morning: the' : `${nothing}. The`} warm-up sends less, campaigns as before. Once counting starts again, the bounce limit of recovery mode applies: over it, Warmwarden pauses the warm-up.`;
     case 'over_limit':
       return overLimitAdvice(verdict);
     case 'near_limit':

@@ -31,7 +31,7 @@ export function withoutCommands(markup: string): string {
   return markup.replace(/<(a|form|nav) class="do\b[^>]*>.*?<\/\1>|<input class="do"[^>]*>/gs, '');
 }
 
-export const endStop = 'Allow changes again';
+export const endStop = 'Switch writes on again';
 
 /** Path of the page that prepares the end of exactly this stop. */
 export function writesOnPath(scope: WriteScope): string {
@@ -90,7 +90,7 @@ export const undoLink = doLink(undoPath, 'Undo the last hour');
 export const addSilenceLink = doLink(silencePath({}, silenceLasts), 'Add a silence');
 
 export function writeStopLink(isStopped: boolean): Markup {
-  return isStopped ? doLink(writesPath(false), endStop) : doLink(writesPath(true), 'Stop all changes');
+  return isStopped ? doLink(writesPath(false), endStop) : doLink(writesPath(true), 'Switch writes off');
 }
 
 export function mailboxLinks(mailbox: { readonly account: string; readonly id: string }): readonly Markup[] {
@@ -102,7 +102,7 @@ export function mailboxLinks(mailbox: { readonly account: string; readonly id: s
     doLink(mailboxCommandPath(mailbox, 'limit'), 'Set the daily limit'),
     doLink(mailboxCommandPath(mailbox, 'set'), 'Other settings'),
     doLink(silencePath({ account: [account], mailbox: [id] }, silenceLasts), 'Silence 4 h'),
-    doLink(writesPath(true, { mailbox: mailboxKey(account, id) }), 'Stop changes'),
+    doLink(writesPath(true, { mailbox: mailboxKey(account, id) }), 'Writes off'),
   ];
 }
 
