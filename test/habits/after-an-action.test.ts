@@ -36,26 +36,19 @@ it('an answer from before the action, from a cache, is no change by others', asy
   expect([stage.notified('guard_acted'), stage.notified('changed_by_others')]).toEqual([['event'], []]);
 });
 
-it('a warm-up that the service resumes after our pause is told, and left running', async () => {
+it.each([
+  ['active', 'a resume by the service, which is told, and left running', ['warning warm-up resumed by others']],
+  ['stopped', 'another word for a pause, and no resume', []],
+])('the word %s after our pause is %s', async (word, _what, expected) => {
   await using stack = new AsyncDisposableStack();
   const { api, mailbox, stage, isPaused } = await begin(stack);
   await stage.until('the pause', isPaused, hourMs);
   await stage.run(5 * minuteMs);
-  mailbox.status = 'active';
+  mailbox.status = word;
   await stage.run(10 * minuteMs);
-  const [told] = stage.told('changed_by_others');
-  expect([told?.severity, told?.title]).toEqual(['warning', `${ann}: warm-up resumed by others`]);
+  const told = stage.told('changed_by_others').map(({ severity, title }) => `${severity} ${title}`);
+  expect(told.map((one) => one.replace(`${ann}: `, ''))).toEqual(expected);
   expect(api.posts()).toHaveLength(1);
-});
-
-it('another word for a pause after our pause is no resume', async () => {
-  await using stack = new AsyncDisposableStack();
-  const { mailbox, stage, isPaused } = await begin(stack);
-  await stage.until('the pause', isPaused, hourMs);
-  await stage.run(5 * minuteMs);
-  mailbox.status = 'stopped';
-  await stage.run(10 * minuteMs);
-  expect(stage.notified('changed_by_others')).toEqual([]);
 });
 
 it('a change that is refused with 429 and Retry-After: 0 is tried less and less often, and done in the end', async () => {

@@ -10,15 +10,19 @@ const weekOf = (today: IsoDate, dayOf: (age: number) => Omit<Row, 'date'>): Row[
 const names = async (duty: Duty) => [...new Set(await duty.notified())];
 
 describe('days without mail that the API leaves out', () => {
-  const onWeekdays: DayOf = (_, date) => (isWeekend(date) ? null : usual);
+  /** A mailbox that sends on weekdays, on a Sunday. */
+  async function onSunday() {
+    const at = await watching(['m1'], { poll: rarely });
+    const [box] = at.boxes;
+    at.tell(box, (_, date) => (isWeekend(date) ? null : usual));
+    while (new Date(at.api.now()).getUTCDay() !== 0) await at.duty.run(6 * hourMs);
+    return Object.assign(at, { box, friday: addDays(utcDate(at.api.now()), -2) });
+  }
 
   test('a weekend is explained by the weekends before: a breach of Friday is acted on on Monday', async () => {
-    await using at = await watching(['m1'], { poll: rarely });
-    const [box] = at.boxes;
-    at.tell(box, onWeekdays);
-    while (new Date(at.api.now()).getUTCDay() !== 0) await at.duty.run(6 * hourMs);
-    // It is Sunday; on Monday nothing was sent yet, and Friday's bounces come in.
-    const friday = addDays(utcDate(at.api.now()), -2);
+    await using at = await onSunday();
+    const { box, friday } = at;
+    // On Monday nothing was sent yet, and Friday's bounces come in.
     await at.duty.run(dayMs);
     at.tell(box, (age, date) =>
       age === 0 || isWeekend(date) ? null : date === friday ? { sent: 40, bounced: 6 } : usual,
@@ -29,12 +33,9 @@ describe('days without mail that the API leaves out', () => {
   });
 
   test('a holiday after a weekend is not stale either, and three whole sending days are', async () => {
-    await using at = await watching(['m1'], { poll: rarely });
-    const [box] = at.boxes;
-    at.tell(box, onWeekdays);
-    while (new Date(at.api.now()).getUTCDay() !== 0) await at.duty.run(6 * hourMs);
-    const last = addDays(utcDate(at.api.now()), -2);
-    at.tell(box, (_, date) => (isWeekend(date) || date > last ? null : usual));
+    await using at = await onSunday();
+    const { box, friday } = at;
+    at.tell(box, (_, date) => (isWeekend(date) || date > friday ? null : usual));
     const reasonIn = async (days: number) => {
       await at.duty.run(days * dayMs);
       return [new Date(at.api.now()).getUTCDay(), at.reason(box)];

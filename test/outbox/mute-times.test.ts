@@ -325,25 +325,25 @@ test.each([[[]], [['g0-2']]])(
   },
 );
 
+/** Four actions are an incident, which ends while all is muted for its channel. */
+async function endedWhileMuted(heardOfBeginning = true) {
+  const always: MuteTime = { ...nights, weekly: [hours(0, 24)] };
+  const muting = { muteTimes: [always], routes: [{ ...route, channels: ['north'], muteCritical: true }] };
+  const routes = [{ match: {}, channels: ['north'] }];
+  const life = collectorRig({ from: midnight, names: ['north'], settings: { routes } });
+  if (!heardOfBeginning) life.reload(muting);
+  await life.play(['08:30', '08:31', '08:32', '08:33'].map((time, n) => `${time} recovery g0-${n}`).join('\n'));
+  const beginnings = (await life.run(hourMs)).map(({ message }) => message.incident?.step);
+  life.reload(muting);
+  await life.play('10:00 score g0-0');
+  return { life, beginnings, muted: await life.run(2 * dayMs) };
+}
+
 test.each([[true], [false]])(
   'of an incident that ended, an heir of its channel gets what is news; the removed channel knew the beginning: %s',
   async (heard) => {
-    const always: MuteTime = { ...nights, weekly: [hours(0, 24)] };
-    const muted = { muteTimes: [always], routes: [{ ...route, channels: ['north'], muteCritical: true }] };
-    const life = collectorRig({
-      from: midnight,
-      names: ['north'],
-      settings: { routes: [{ match: {}, channels: ['north'] }] },
-    });
-    if (!heard) life.reload(muted);
-    await life.play(
-      ['08:30', '08:31', '08:32', '08:33'].map((time, number) => `${time} recovery g0-${number}`).join('\n'),
-    );
-    const beginnings = (await life.run(hourMs)).map(({ message }) => message.incident?.step);
-    expect(beginnings.includes('began')).toBe(heard);
-    life.reload(muted);
-    await life.play('10:00 score g0-0');
-    expect(await life.run(2 * dayMs)).toEqual([]);
+    const { life, beginnings, muted } = await endedWhileMuted(heard);
+    expect([beginnings.includes('began'), muted]).toEqual([heard, []]);
     expect(life.fleet.incidents()).toMatchObject([{ endedAt: expect.any(Number) }]);
     life.rename('south');
     life.reload({ routes: [{ match: {}, channels: ['south'] }] });
@@ -387,16 +387,8 @@ test('a recurring silence mutes in each window, and what still fires comes at th
   }
 });
 
-const always: MuteTime = { ...nights, weekly: [hours(0, 24)] };
-
 test('an alert that waits alone and in an incident that ended comes once to the heir', async () => {
-  const names = ['north'];
-  const life = collectorRig({ from: midnight, names, settings: { routes: [{ match: {}, channels: names }] } });
-  await life.play(['08:30', '08:31', '08:32', '08:33'].map((time, n) => `${time} recovery g0-${n}`).join('\n'));
-  await life.run(hourMs);
-  life.reload({ muteTimes: [always], routes: [{ ...route, channels: names, muteCritical: true }] });
-  await life.play('10:00 score g0-0');
-  await life.run(2 * dayMs);
+  const { life } = await endedWhileMuted();
   const low = [...life.fleet.alerts()].find(({ rule }) => rule === 'reputation_low');
   if (!low) throw new Error('no alert');
   life.end({ ...low, status: 'resolved', resolvedAt: life.now() });

@@ -208,25 +208,6 @@ it('what no channel wants is marked told without a message', async (at) => {
   expect([at.rig.store.unnotified(), at.rig.states()]).toEqual([0, []]);
 });
 
-test('what a stopped daemon left is sent by the next one, under the same id with the same bytes', async () => {
-  await using receiver = await startReceiver();
-  receiver.answer = status(503);
-  const store = testStore();
-  {
-    await using rig = rigWith(hookTo(receiver.url), {}, { store });
-    rig.commit(fires('acme'));
-    await rig.clock.advance(31 * secondMs);
-  }
-  const before = receiver.received.at(-1);
-  receiver.answer = status(200);
-  await using rig = rigWith(hookTo(receiver.url), {}, { store });
-  expect(rig.states()).toEqual(['pending']);
-  await rig.clock.advance(minuteMs);
-  const after = receiver.received.at(-1);
-  expect(rig.states()).toEqual(['sent']);
-  expect([after?.body, after?.headers['webhook-id']]).toEqual([before?.body, before?.headers['webhook-id']]);
-});
-
 it('what was sent while nothing could be recorded is sent once, and recorded as sent afterwards', async (at) => {
   const { rig, receiver } = at;
   receiver.answer = status(503);

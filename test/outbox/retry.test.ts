@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { slackChannel } from '../../src/channels/slack.ts';
 import { deliveryAfter } from '../../src/core/delivery.ts';
-import { dayMs, minuteMs, secondMs } from '../../src/core/time.ts';
+import { dayMs, secondMs } from '../../src/core/time.ts';
 import { type SettledAttempt, settlementOf } from '../../src/outbox/channel-outbox.ts';
 import { guardedAttempt } from '../../src/outbox/sender.ts';
 import { systemClock } from '../../src/world/world.ts';
@@ -29,11 +29,6 @@ test('waits grow exponentially with full jitter, between 1 s and 4 min', () => {
   );
   expect(waitAfter(10, 0.5)).toBe(120 * secondMs);
   expect(waitAfter(10, 0)).toBe(secondMs);
-});
-
-test('a wait is never shorter than the receiver asked for', () => {
-  const outcome = { ...failed, retryAfterMs: 2 * minuteMs };
-  expect(after({ delivery, outcome, refusals: 0, random: 0.1, now }).nextAttemptAt).toBe(now + 2 * minuteMs);
 });
 
 test('a day ends a delivery that was really tried, and not one that slept with the machine', () => {

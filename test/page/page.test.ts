@@ -462,20 +462,28 @@ it('the page counts the mailboxes that are guarded now, none of an account that 
   expect(await guarding()).toBe('Guarding 3 of 4 mailboxes now');
 });
 
-test.each(['ok', 'recovering'])(
-  'with writes or enforcement off, the page of a mailbox that is %s promises no action',
-  async (state) => {
-    const fleet = calmFleet();
-    const [m1] = [...fleet.mailboxes()];
-    const claim = { kind: 'recovery', actionId: 'a1', since: now, previousMode: 'balanced', under: null } as const;
-    if (m1 && state === 'recovering') fleet.putMailbox({ ...m1, memory: m1.memory && { ...m1.memory, claim } });
-    const promise = state === 'ok' ? '<p class="advice">Nothing to do.</p>' : 'over it, Warmwarden pauses the warm-up.';
+/** A calm fleet whose first mailbox Warmwarden has in recovery. */
+function recoveringFleet(): Fleet {
+  const fleet = calmFleet();
+  const [m1] = [...fleet.mailboxes()];
+  const claim = { kind: 'recovery', actionId: 'a1', since: now, previousMode: 'balanced', under: null } as const;
+  if (m1) fleet.putMailbox({ ...m1, memory: m1.memory && { ...m1.memory, claim } });
+  return fleet;
+}
+
+test.each([
+  ['ok', calmFleet, '<p class="advice">Nothing to do.</p>'],
+  ['recovering', recoveringFleet, 'over it, Warmwarden pauses the warm-up.'],
+])(
+  'with writes or enforcement off, the page of a mailbox that is %s promises no action, and all are watched',
+  async (_state, fleetWith, promise) => {
+    const fleet = fleetWith();
     expect(await read(fleet, '/mailboxes/acme/m1')).toContain(promise);
-    const unenforced = await read(fleet, '/mailboxes/acme/m1', {
-      policyOf: () => ({ ...defaultPolicy, enforce: false }),
-    });
+    const unenforcing = { policyOf: () => ({ ...defaultPolicy, enforce: false }) };
+    const unenforced = await read(fleet, '/mailboxes/acme/m1', unenforcing);
     expect(unenforced).toContain('If it bounces, Warmwarden does nothing. Enforcement is OFF for it');
     expect(unenforced).not.toContain(promise);
+    expect(await read(fleet, '/', unenforcing)).toContain('Watching 3 mailboxes, changing none');
     fleet.putWritesOff({ ...off, scope: everything });
     const shown = await read(fleet, '/mailboxes/acme/m1');
     expect(shown).toContain(
@@ -490,21 +498,13 @@ test.each(['ok', 'recovering'])(
 test.each([{ keyWrites: false }, failing(12)])(
   'on an account that is not guarded, a recovery promises nothing: %o',
   async (changes) => {
-    const fleet = calmFleet();
-    const [m1] = [...fleet.mailboxes()];
-    const claim = { kind: 'recovery', actionId: 'a1', since: now, previousMode: 'balanced', under: null } as const;
-    if (m1) fleet.putMailbox({ ...m1, memory: m1.memory && { ...m1.memory, claim } });
+    const fleet = recoveringFleet();
     fleet.putAccount(account('acme', changes));
     const body = await read(fleet, '/mailboxes/acme/m1');
     expect(body).toContain('NOT GUARDED');
     expect(body).not.toContain('Warmwarden pauses the warm-up');
   },
 );
-
-it('without enforcement all are watched', async (fleet) => {
-  const body = await read(fleet, '/', { policyOf: () => ({ ...defaultPolicy, enforce: false }) });
-  expect(body).toContain('Watching 3 mailboxes, changing none');
-});
 
 test.each([
   ['removed with undelivered messages', { type: 'removed', undelivered: 2 }, ['undelivered</span>']],
