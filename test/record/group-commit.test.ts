@@ -3,8 +3,7 @@
 import { expect, test } from 'vitest';
 import type { Observation } from '../../src/account/record/observe.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
-import { now } from '../store/records.ts';
-import { decisionsOf } from '../support/decisions-of.ts';
+import { decisionsOf, now } from '../store/records.ts';
 import { failWrites } from '../support/failing-writes.ts';
 import { answerOf, recording, statsOfToday as stats } from './recording.ts';
 

@@ -8,13 +8,13 @@ import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { BudgetLedger, NotificationLogChanges } from '../../src/core/records.ts';
 import type { StorePlace } from '../../src/core/store-failure.ts';
 import { Store } from '../../src/store/store.ts';
-import { decisionsOf } from '../support/decisions-of.ts';
 import {
   actionOf,
   alertOf,
   answers,
   arrivedMailbox,
   decided,
+  decisionsOf,
   emptyAnswer,
   emptyList,
   memory,

@@ -6,6 +6,7 @@ import { type Alert, type AlertChanges, fingerprintOf, type Transition } from '.
 import type { GuardMemory } from '../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { AnswerRecord, DecisionRecord } from '../../src/store/writes.ts';
 import { row } from '../guard/samples.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
@@ -184,4 +185,10 @@ export function transitionOf(alert: Alert, kind: Transition['kind'] = 'firing'):
 /** One verdict to be recorded. */
 export function decided(verdict: Verdict, { at = now, unchanged = false, days = [] }: Partial<DecisionRecord> = {}) {
   return [{ verdict, at, unchanged, judged: 1, days }];
+}
+
+/** The stored decisions of a mailbox of which nothing else is known, the newest first. */
+export async function decisionsOf(store: Pick<Store, 'entriesOf'>, account: string, id: string, limit: number) {
+  const mailbox = { account, id, memory: null, verdict: null, stats: null };
+  return (await store.entriesOf(mailbox as MailboxState, Number.MAX_SAFE_INTEGER, limit)).decisions;
 }

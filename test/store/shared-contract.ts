@@ -6,7 +6,6 @@ import type { Run } from '../../src/core/recipe.ts';
 import { dayMs, minuteMs } from '../../src/core/time.ts';
 import { everything, scopeKey, type WritesOff } from '../../src/core/write-scope.ts';
 import type { Store } from '../../src/store/store.ts';
-import { decisionsOf } from '../support/decisions-of.ts';
 import { type Opened, provenOn } from './contract.ts';
 import {
   actionOf,
@@ -14,6 +13,7 @@ import {
   answers,
   arrivedMailbox,
   decided,
+  decisionsOf,
   emptyAnswer,
   emptyList,
   intentOf,

@@ -18,6 +18,7 @@ const beyondAll = 10_000;
 const supervisedEnv = { KUBERNETES_SERVICE_HOST: '10.0.0.1' };
 /** Several crews share a small machine. */
 const lookEveryMs = 250;
+export const storePassword = 'hush-of-postgres';
 
 /** A place for one replica at a time: its configuration, and its way to the database. */
 export interface Slot {
@@ -51,7 +52,11 @@ function fileFor(accounts: ReadonlyMap<string, OtherApi>, receiver: Receiver, pl
         alertRules.filter((rule) => ruleBook[rule].isSymptom).map((rule) => [rule, { enabled: false }]),
       ),
     },
-    store: { url: `postgres://${place.user}@${place.host}:${place.port}/${place.database}`, tls: 'off' },
+    store: {
+      url: `postgres://${place.user}@${place.host}:${place.port}/${place.database}`,
+      password: storePassword,
+      tls: 'off',
+    },
     server: { listen: '127.0.0.1:0' },
     log: { level: 'info' },
   };
