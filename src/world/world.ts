@@ -93,6 +93,12 @@ export function watchLag(everyMs: number, report: (lateMs: number) => void): voi
   setInterval(measure, everyMs).unref();
 }
 
+/** Calls `act` after `ms` of real time, unless the returned function was called before. */
+export function actAfter(ms: number, act: () => void): () => void {
+  const timer = setTimeout(act, ms);
+  return () => clearTimeout(timer);
+}
+
 /** Resolves in the next turn of the event loop, after what waits for timers and requests. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
@@ -114,7 +120,7 @@ export function createBell(clock: Clock): Bell {
       signal?.addEventListener('abort', ring, { once: true });
       if (!signal?.aborted) await clock.sleep(ms, rung.signal);
       signal?.removeEventListener('abort', ring);
-      rung = new AbortController();
+      if (rung.signal.aborted) rung = new AbortController();
     },
   };
 }

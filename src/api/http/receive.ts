@@ -1,6 +1,7 @@
 // Makes one request through a dispatcher, up to its decoded bytes, with deadlines and caps.
 import { createGunzip } from 'node:zlib';
 import type { Agent, Dispatcher } from 'undici';
+import { actAfter } from '../../world/world.ts';
 import { quote } from './failure.ts';
 
 /** Names are in lower case. */
@@ -49,48 +50,86 @@ class BodyTrouble extends Error {}
 const brokeOff = 'it ended before it was complete';
 
 /** Rejects if no head came, a deadline passed or the signal aborted. A truncated body is trouble with a valid head. */
-export async function receive(agent: Agent, wanted: Dispatched): Promise<Received> {
-  const { request, signal, deadlines, mayLeave } = wanted;
-  const ending = AbortSignal.any([AbortSignal.timeout(deadlines.totalMs), ...(signal ? [signal] : [])]);
-  const dispatcher = mayLeave ? agent.compose(leavingIf(mayLeave)) : agent;
-  const answer = await unlessAborted(dispatcher.request({ ...request, signal: ending }), ending);
-  const { statusCode: status, headers } = answer;
-  const maxBytes = status < 300 ? maxAnswerBytes : maxErrorBytes;
+export async function receive(agent: Agent, { request, signal, deadlines, mayLeave }: Dispatched): Promise<Received> {
   const own = { bytes: 0 };
+  const reception = new Reception(mayLeave, own);
+  const abort = () => reception.abort(errorOf(signal?.reason));
+  const late = () => reception.abort(new DOMException('there was no complete answer in time', 'TimeoutError'));
+  const inTime = actAfter(deadlines.totalMs, late);
+  signal?.addEventListener('abort', abort);
   try {
-    const sent = await collected(answer.body, maxBytes, own);
-    return { status, headers, body: await decoded(sent, headers, maxBytes, own), trouble: null };
+    if (signal?.aborted) abort();
+    else agent.dispatch(request, reception);
+    const { status, headers, sent } = await reception.complete;
+    return { status, headers, body: await decoded(sent.whole(), headers, sent.maxBytes, own), trouble: null };
   } catch (error) {
+    const { answer, isAborted } = reception;
     // The status and the headers of an error are valid even without its body (docs/faults.md H1, H17).
-    const isLate = ending.aborted || String((error as NodeJS.ErrnoException).code).endsWith('_TIMEOUT');
-    if (isLate && status < 300) throw errorOf(error);
+    const isLate = isAborted || String((error as NodeJS.ErrnoException).code).endsWith('_TIMEOUT');
+    if (!answer || (isLate && answer.status < 300)) throw error;
+    const { status, headers } = answer;
     return { status, headers, body: Buffer.alloc(0), trouble: error instanceof BodyTrouble ? error.message : brokeOff };
   } finally {
+    inTime();
+    signal?.removeEventListener('abort', abort);
     inProgress -= own.bytes;
   }
 }
 
-function leavingIf(mayLeave: () => boolean): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) => {
-    const begin = handler.onRequestStart?.bind(handler);
-    handler.onRequestStart = (controller, context) => {
-      begin?.(controller, context);
-      if (!mayLeave()) controller.abort(new HeldBack());
-    };
-    return dispatch(options, handler);
-  };
+interface Answer extends Pick<Received, 'status' | 'headers'> {
+  readonly sent: Pieces;
 }
 
-/** Undici aborts no request that waits for a connection. */
-async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(errorOf(signal.reason));
-  signal.addEventListener('abort', abort);
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([aborted, work]);
-  } finally {
-    signal.removeEventListener('abort', abort);
+/** Collects an answer as it comes. undici's own `request()` makes a stream and abort signals for each. */
+class Reception implements Dispatcher.DispatchHandler {
+  answer: Answer | null = null;
+  isAborted = false;
+  readonly #mayLeave: Dispatched['mayLeave'];
+  readonly #own: { bytes: number };
+  readonly #end = Promise.withResolvers<Answer>();
+  #controller: Dispatcher.DispatchController | null = null;
+
+  constructor(mayLeave: Dispatched['mayLeave'], own: { bytes: number }) {
+    this.#mayLeave = mayLeave;
+    this.#own = own;
+  }
+
+  get complete(): Promise<Answer> {
+    return this.#end.promise;
+  }
+
+  /** Rejects at once: undici aborts no request that waits for a connection. */
+  abort(reason: Error): void {
+    this.isAborted = true;
+    this.#end.reject(reason);
+    this.#controller?.abort(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.isAborted || this.#mayLeave?.() === false) controller.abort(new HeldBack());
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
+    // A status below 200 comes before the answer.
+    if (status < 200) return;
+    this.answer = { status, headers, sent: new Pieces(status < 300 ? maxAnswerBytes : maxErrorBytes, this.#own) };
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    try {
+      this.answer?.sent.add(piece);
+    } catch (error) {
+      controller.abort(error as Error);
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.answer) this.#end.resolve(this.answer);
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#end.reject(error);
   }
 }
 
@@ -99,19 +138,31 @@ function errorOf(reason: unknown): Error {
   return reason instanceof Error ? reason : new DOMException(String(reason), 'AbortError');
 }
 
-async function collected(pieces: AsyncIterable<Buffer>, maxBytes: number, own: { bytes: number }): Promise<Buffer> {
-  const taken: Buffer[] = [];
-  let length = 0;
-  for await (const piece of pieces) {
-    length += piece.length;
-    if (length > maxBytes) throw new BodyTrouble('the answer is larger than Warmwarden accepts');
-    own.bytes += piece.length;
-    inProgress += piece.length;
-    if (own.bytes > smallBytes && inProgress > maxInProgress)
-      throw new BodyTrouble('too many answers are in progress to accept one this large');
-    taken.push(piece);
+/** Pieces of a body, within the limits of one body and of all bodies in progress. */
+class Pieces {
+  readonly maxBytes: number;
+  readonly #own: { bytes: number };
+  readonly #pieces: Buffer[] = [];
+  #length = 0;
+
+  constructor(maxBytes: number, own: { bytes: number }) {
+    this.maxBytes = maxBytes;
+    this.#own = own;
   }
-  return Buffer.concat(taken);
+
+  add(piece: Buffer): void {
+    this.#length += piece.length;
+    if (this.#length > this.maxBytes) throw new BodyTrouble('the answer is larger than Warmwarden accepts');
+    this.#own.bytes += piece.length;
+    inProgress += piece.length;
+    if (this.#own.bytes > smallBytes && inProgress > maxInProgress)
+      throw new BodyTrouble('too many answers are in progress to accept one this large');
+    this.#pieces.push(piece);
+  }
+
+  whole(): Buffer {
+    return Buffer.concat(this.#pieces);
+  }
 }
 
 /** Accepts only gzip, as only gzip is requested (docs/faults.md H16). */
@@ -130,7 +181,9 @@ async function decoded(
   const unzipping = createGunzip();
   unzipping.end(sent);
   try {
-    return await collected(unzipping, maxBytes, own);
+    const pieces = new Pieces(maxBytes, own);
+    for await (const piece of unzipping) pieces.add(piece);
+    return pieces.whole();
   } catch (error) {
     if (error instanceof BodyTrouble || (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR') throw error;
     throw new BodyTrouble('it says that it is gzip, but it is not');
