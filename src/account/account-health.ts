@@ -132,8 +132,8 @@ export class AccountHealth {
     else log.info({ account: this.#state.name }, 'no other account guards mailboxes of this mailbox list any more');
   }
 
-  /** Records that a request with the key succeeded. Returns true if the account was failing before. */
-  succeeded(poll: Poll): boolean {
+  /** Records that a request with the key succeeded. */
+  succeeded(poll: Poll): void {
     const was = this.#state;
     const { clock, log } = this.#parts.world;
     const accepted = { keyRejected: false, rejections: 0, listFailing: this.#listFailingAfter(was, poll) };
@@ -148,9 +148,7 @@ export class AccountHealth {
       this.#sayOfOne('answered', poll, (fields) => log.info(fields, 'answered again'));
     if (isJudged) this.publish();
     if (isOver) log.info({ account: was.name }, 'the API answers again');
-    if (was.failingSince === null) return false;
-    this.publish();
-    return true;
+    if (was.failingSince !== null) this.publish();
   }
 
   /** An outage of the whole API is no failure of the list, whose failure then counts from the end of the outage. */

@@ -181,7 +181,6 @@ export class AccountWatch {
       health: this.#health,
       firstSweep: this.#firstSweep,
       recorder: this.#recorder,
-      lane: this.#lane,
       actor: this.#actor,
       others: options.others,
       daysFor,

@@ -3,7 +3,6 @@
 import { absentWarmup } from '../api/answers.ts';
 import type { ApiClient } from '../api/client.ts';
 import type { Failure, Result } from '../api/http/failure.ts';
-import type { Lane } from '../api/poll/lane.ts';
 import { isJudgedRoute, judgedRoutes, type MailboxRoute, type Poll } from '../api/poll/poll.ts';
 import type { Observed, Route, StatsAnswer } from '../core/answers.ts';
 import type { MailboxState } from '../core/mailbox.ts';
@@ -34,7 +33,6 @@ interface PollerParts {
   readonly health: AccountHealth;
   readonly firstSweep: FirstSweep;
   readonly recorder: Recorder;
-  readonly lane: Lane;
   readonly actor: Actor;
   readonly others: OtherAccounts;
   readonly daysFor: ActorOptions['daysFor'];
@@ -57,9 +55,9 @@ export class Poller {
     this.#parts = parts;
   }
 
-  /** Makes one poll and starts what follows from its answer. Never rejects. */
+  /** Makes one poll and starts what follows from its answer. The lane looks for the next one then. Never rejects. */
   async poll(poll: Poll): Promise<void> {
-    const { agenda, health, firstSweep, lane, signal } = this.#parts;
+    const { agenda, health, firstSweep, signal } = this.#parts;
     try {
       const failure = await this.#ask(poll);
       // A request that was aborted because we stop says nothing about the API.
@@ -68,13 +66,12 @@ export class Poller {
       if (failure === 'ended') return agenda.retryUnrecorded(poll);
       if (!failure) {
         agenda.succeeded(poll);
-        if (poll.route !== 'health' && health.succeeded(poll)) lane.wake();
+        if (poll.route !== 'health') health.succeeded(poll);
         return;
       }
       if (poll.route === 'health') health.healthSaid(null);
       else if (!this.#lacksWarmup(poll, failure)) health.failed(failure, poll);
       agenda.failed(poll, failure);
-      lane.wake();
     } catch (error) {
       this.#notRecorded(poll, error);
     } finally {
@@ -83,18 +80,17 @@ export class Poller {
   }
 
   #notRecorded(poll: Poll, error: unknown): void {
-    const { account, agenda, health, lane } = this.#parts;
+    const { account, agenda, health } = this.#parts;
     this.#rooms.world.log.error({ account, route: poll.route, err: error }, 'an answer could not be recorded');
     if (poll.route === 'mailboxes') health.listNotRecorded(error);
     agenda.retryUnrecorded(poll);
-    lane.wake();
   }
 
   /** Returns the failure or null, or 'ended' if this process does not own the account at present. */
   async #ask(poll: Poll): Promise<Failure | 'ended' | null> {
     const { route, mailboxId } = poll;
     if (route === 'health' || route === 'mailboxes' || mailboxId === null) return this.#askAccount(route);
-    const { agenda, actor, lane, recorder, signal } = this.#parts;
+    const { agenda, actor, recorder, signal } = this.#parts;
     const askPlace = recorder.asking();
     const said: Result<Observed<unknown>> = await this.#answerTo(poll, route, mailboxId);
     if (!said.ok) {
@@ -112,7 +108,6 @@ export class Poller {
       actor.attend(mailboxId, signal);
       agenda.answered(mailbox, route);
     }
-    lane.wake();
     return null;
   }
 
