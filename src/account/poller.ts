@@ -163,15 +163,15 @@ export class Poller {
     const mailbox = fleet.mailbox(account, id);
     switch (route) {
       case 'stats':
-        return api.stats(id, mailbox && daysFor(mailbox));
+        return api.stats(id, mailbox && daysFor(mailbox), mailbox?.stats?.answer);
       case 'warmup':
-        return api.warmup(id);
+        return api.warmup(id, mailbox?.warmup?.answer);
       case 'mailbox':
-        return api.mailbox(id);
+        return api.mailbox(id, mailbox?.detail?.answer);
       case 'dns':
-        return api.dns(id, agenda.takeFresh(poll));
+        return api.dns(id, agenda.takeFresh(poll), mailbox?.dns?.answer);
       case 'blacklist':
-        return api.blacklist(id, agenda.takeFresh(poll));
+        return api.blacklist(id, agenda.takeFresh(poll), mailbox?.blacklist?.answer);
     }
   }
 

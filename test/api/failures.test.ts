@@ -2,6 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Failure } from '../../src/api/http/failure.ts';
+import type { StatsAnswer } from '../../src/core/answers.ts';
 import { hourMs } from '../../src/core/time.ts';
 import { systemClock } from '../../src/world/world.ts';
 import { freePort } from '../support/free-port.ts';
@@ -297,3 +298,17 @@ test.each(['...', '.a', '%2e', '%2e%2e', '%2E.', '../..', '..\\..', '?', '#', 'a
     expect(new URL(stats, client.server.url).searchParams.get('mailbox_id')).toBe(id);
   },
 );
+
+test('an unchanged body gives the answer before again; a changed body, and other days, are read', async () => {
+  const counted = (sent: number) => answer(200, { stats: [{ date: '2026-03-10', sent }] });
+  await using client = await askScripted(counted(1));
+  const asked = async (days: number, known?: StatsAnswer) => {
+    const said = await client.api.stats('m', days, known);
+    return said.ok ? said.value.answer : expect.unreachable(said.failure.detail);
+  };
+  const first = await asked(30);
+  expect(await asked(30, first)).toBe(first);
+  expect(await asked(7, first)).not.toBe(first);
+  client.server.script = counted(2);
+  expect((await asked(30, first)).rows?.[0]?.sent).toBe(2);
+});
