@@ -61,8 +61,9 @@ class Best {
   }
 }
 
-/** Best polls that may start now, by reason. */
+/** Best polls that may start now, by reason, and the demand that they compete under. */
 interface Candidates {
+  readonly demand: Demand;
   readonly urgent: Best;
   readonly judging: Best;
   readonly soon: Best;
@@ -210,7 +211,7 @@ export class PollQueue {
     if (poll === ofMailbox) for (const one of accountRoutes) this.#account[one].since += 1;
     else if (route) Object.assign(this.#account[route], { dueAt: null, askedAt: now, since: 0 });
     this.#underWay.set(pollKey(poll), now);
-    const { pacePerMinute } = this.demand();
+    const { pacePerMinute } = best.demand;
     if (inPace && pacePerMinute < this.#options.allowedPerMinute())
       this.#pace.started(now, minuteMs / pacePerMinute, this.#options.atOnce?.(now) ?? 1);
     return poll;
@@ -233,7 +234,7 @@ export class PollQueue {
       if (time !== null && time > now && time < next) next = time;
     };
     for (const route of accountRoutes) if (!this.#isUnderWay(route)) offer(this.#account[route].dueAt);
-    offer(this.#listEarlyAt(() => this.#candidates(now)));
+    offer(this.#listEarlyAt(this.demand(), () => this.#candidates(now)));
     offer(this.#pace.nextAt);
     for (const route of routes) offer(this.#opensAt(route));
     for (const route of mailboxRoutes) {
@@ -264,7 +265,7 @@ export class PollQueue {
     const [urgent, judging, soon, details] = [new Best(), new Best(), new Best(), new Best()];
     const [oldestStats, riskiest, due] = [new Best(), new Best(), perRoute(() => new Best())];
     const meanWeight = this.#weightSum / this.#mailboxes.size;
-    const { turnMs } = this.demand();
+    const demand = this.demand();
     const restedAt = this.#readsEarly ? now - this.#options.earlyMs : Number.NEGATIVE_INFINITY;
     for (const route of mailboxRoutes) {
       if (this.#opensAt(route) > now || this.#isIdle(route, now)) continue;
@@ -279,7 +280,8 @@ export class PollQueue {
         else if (job.asked) idleUntil = Math.min(idleUntil, job.asked.dueAt);
         if (route === 'stats' && lastReadAt !== null) {
           oldestStats.offer(job, lastReadAt);
-          if (lastReadAt <= restedAt) riskiest.offer(job, lastReadAt + turnMs.stats / shareOf(mailbox, meanWeight));
+          if (lastReadAt <= restedAt)
+            riskiest.offer(job, lastReadAt + demand.turnMs.stats / shareOf(mailbox, meanWeight));
         }
         if (asked?.urgency === 'urgent') urgent.offer(job, asked.dueAt);
         else if (lastReadAt === null && isJudged) judging.offer(job, this.#sweepRank(job, now));
@@ -294,7 +296,7 @@ export class PollQueue {
       }
       this.#idleUntil[route] = idleUntil;
     }
-    return { urgent, judging, soon, details, due, oldestStats, riskiest };
+    return { demand, urgent, judging, soon, details, due, oldestStats, riskiest };
   }
 
   /** Early reads have no idle time: each turn looks for the riskiest mailbox. */
@@ -315,7 +317,9 @@ export class PollQueue {
     const isDue = (dueAt: number | null) => dueAt !== null && dueAt <= now;
     const due = accountRoutes.filter((one) => isDue(this.#account[one].dueAt) && isFree(one));
     const [first] = due.sort((a, b) => this.#account[b].since - this.#account[a].since);
-    return first ?? (isFree('mailboxes') && isDue(this.#listEarlyAt(() => best)) ? 'mailboxes' : undefined);
+    return (
+      first ?? (isFree('mailboxes') && isDue(this.#listEarlyAt(best.demand, () => best)) ? 'mailboxes' : undefined)
+    );
   }
 
   /** Gives a lower reason its turn after many polls for one reason in a row. */
@@ -342,7 +346,7 @@ export class PollQueue {
   }
 
   /** Waits until the fleet was judged for the first time. Details that were never read alternate with due polls. */
-  #due({ judging, details, due, oldestStats, riskiest }: Candidates, now: number): Job | null {
+  #due({ demand, judging, details, due, oldestStats, riskiest }: Candidates, now: number): Job | null {
     if (!this.#isSwept && judging.job) return null;
     const jobs = mailboxRoutes.flatMap((route) => due[route].job ?? []);
     if (details.job && (this.#isDetailsTurn || jobs.length === 0)) {
@@ -350,25 +354,25 @@ export class PollQueue {
       return details.job;
     }
     this.#isDetailsTurn = true;
-    const tooOld = now - Math.max(this.#options.earlyMs, this.demand().statsCapMs);
+    const tooOld = now - Math.max(this.#options.earlyMs, demand.statsCapMs);
     const byRisk = !this.#readsEarly ? null : oldestStats.rank < tooOld ? oldestStats.job : riskiest.job;
-    if (byRisk === null) return this.#byShare(jobs);
+    if (byRisk === null) return this.#byShare(demand, jobs);
     const isEarly = !due.stats.job && !judging.job && !details.job;
-    return this.#byShare([
+    return this.#byShare(demand, [
       ...(due.stats.job || isEarly ? [byRisk] : []),
       ...jobs.filter((one) => one !== due.stats.job),
     ]);
   }
 
   /** A kind without due polls has no claim to the turns that it missed. */
-  #byShare(jobs: readonly Job[]): Job | null {
+  #byShare({ turnMs }: Demand, jobs: readonly Job[]): Job | null {
     let [first = null] = jobs;
     if (!first) return null;
     for (const job of jobs) if (this.#given[job.poll.route] < this.#given[first.poll.route]) first = job;
     const { route: taken } = first.poll;
     const level = this.#given[taken];
     for (const route of mailboxRoutes) this.#given[route] = Math.max(this.#given[route], level);
-    this.#given[taken] = level + this.demand().turnMs[taken];
+    this.#given[taken] = level + turnMs[taken];
     return first;
   }
 
@@ -376,9 +380,8 @@ export class PollQueue {
    * Returns null if there is no early list. A list shows the whole fleet in one request: if the cadence leaves room, it
    * gets up to its full share of requests.
    */
-  #listEarlyAt(candidates: () => Candidates): number | null {
+  #listEarlyAt({ fitsWithList, accountSpacingMs }: Demand, candidates: () => Candidates): number | null {
     if (!this.#readsEarly || this.#mailboxes.size === 0 || this.#isUnderWay('mailboxes')) return null;
-    const { fitsWithList, accountSpacingMs } = this.demand();
     if (!fitsWithList) return null;
     // The walk over all polls comes last: most calls end before it.
     const { judging, details } = candidates();
