@@ -20,19 +20,15 @@ const watching = (api: OtherApi, options: DutyOptions = {}) =>
   goOnDuty({ other: api, statsIntervalMinMs: minuteMs, ...options });
 
 test.each([
-  {
-    name: 'a limit that DNS and blacklists have of their own slows these two, together, and nothing else',
-    narrow: ['/v1/dns', '/v1/blacklist'],
-    limit: 3,
-    least: 55,
-  },
-  {
-    name: 'a limit of the health endpoint, which is asked without the key, slows health alone',
-    narrow: ['/v1/health'],
-    limit: 1,
-    least: 25,
-  },
-])('$name', async ({ narrow, limit, least }) => {
+  [
+    'a limit that DNS and blacklists have of their own slows these two, together, and nothing else',
+    { narrow: ['/v1/dns', '/v1/blacklist'], limit: 3, least: 55 },
+  ],
+  [
+    'a limit of the health endpoint, which is asked without the key, slows health alone',
+    { narrow: ['/v1/health'], limit: 1, least: 25 },
+  ],
+])('%s', async (_name, { narrow, limit, least }) => {
   await using api = await apiSaying(40, ({ path }) => (narrow.includes(path) ? { limit, remaining: 0 } : null));
   await using duty = await watching(api, { requestsPerMinute: 30, poll: { health: '*/10 * * * * *' } });
   // 80 requests at 27 a minute.
