@@ -118,7 +118,7 @@ export async function daemonListens(address: DaemonAddress): Promise<boolean> {
 async function signOfLife(address: DaemonAddress, silent: string): Promise<boolean> {
   const late = AbortSignal.timeout(silentAfterMs);
   try {
-    await exchange(address, { path: isHttp(address) ? '/healthz' : '/version' }, late);
+    await exchange(address, { path: '/healthz' }, late);
     return true;
   } catch {
     if (late.aborted) throw silence(address, silent);
@@ -217,8 +217,7 @@ export async function askDaemon<Name extends OperationName>(
   name: Name,
   body: OperationBody<Name>,
 ): Promise<CommandOutcome> {
-  const path = isHttp(address) ? `/api/operations/${name}` : `/${name}`;
-  const answer = await ask(address, { path, body: JSON.stringify(body) });
+  const answer = await ask(address, { path: `/api/operations/${name}`, body: JSON.stringify(body) });
   const outcome = jsonIn(answer);
   if (!('result' in outcome && Array.isArray(outcome['messages']))) throw refusal(answer, tokenVariable);
   return outcome as unknown as CommandOutcome;
@@ -231,8 +230,7 @@ type DaemonQuery = Readonly<Record<string, string | number | boolean | undefined
 export async function askFor(address: DaemonAddress, name: string, query: DaemonQuery = {}): Promise<unknown> {
   const asks = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) asks.set(key, `${value}`);
-  const path = `${isHttp(address) ? '/api/' : '/'}${name}${asks.size > 0 ? `?${asks}` : ''}`;
-  const answer = await ask(address, { path });
+  const answer = await ask(address, { path: `/api/${name}${asks.size > 0 ? `?${asks}` : ''}` });
   const said = jsonIn(answer);
   if (answer.status !== 200 || Object.keys(said).length === 0) throw refusal(answer, tokenVariable);
   return said;
@@ -279,7 +277,8 @@ export function refusal(answer: DaemonAnswer, variable: string): CommandError {
   const { at, status } = answer;
   const { error, message } = jsonIn(answer);
   const kind = refusalKinds[status] ?? 'failed';
-  if (error === 'not_found') return new CommandError(kind, `Nothing is served at ${at}: check the path in --url.`);
+  if (error === 'not_found' && URL.canParse(at))
+    return new CommandError(kind, `Nothing is served at ${at}: check the path in --url.`);
   if (status === 401)
     return new CommandError(
       kind,

@@ -7,7 +7,6 @@ import type { Config } from '../config/config.ts';
 import { LiveConfig, policyOf } from '../config/mailbox-rules.ts';
 import { noAccount } from '../core/alert.ts';
 import type { Fleet } from '../core/fleet/fleet.ts';
-import { failed } from '../core/operator-command.ts';
 import { pathOf } from '../core/store-failure.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { MetricsSettings } from '../metrics/fleet-series.ts';
@@ -16,7 +15,7 @@ import { startCommandSocket } from '../operations/socket.ts';
 import { type OpenRecipes, openRecipes } from '../recipes/open.ts';
 import type { StoredPicture } from '../store/picture.ts';
 import type { Store } from '../store/store.ts';
-import { type StandbyState, standbyText, startStandbyServer } from '../web/server.ts';
+import { type StandbyState, startStandbyServer } from '../web/server.ts';
 import { Loops, Teardowns } from '../world/loop.ts';
 import { version } from '../world/program.ts';
 import type { World } from '../world/world.ts';
@@ -154,18 +153,7 @@ class Standby {
     try {
       const running = await startStandbyServer(server, state);
       this.#parts.add('standby server', () => running.close());
-      const questions = {
-        json: async (name: string) =>
-          name === 'version'
-            ? { status: 200, body: { version } }
-            : { status: 503, body: { message: standbyText(state()) } },
-        recipes: () => Response.json({ message: standbyText(state()) }, { status: 503 }),
-      };
-      const refuse = async () =>
-        failed(
-          `${standbyText(state())} Nothing was done: run the command where that process runs, or with --url and a token.`,
-        );
-      const socket = await startCommandSocket(pathOf(store), refuse, questions);
+      const socket = await startCommandSocket(pathOf(store), running.answer);
       this.#parts.add('standby commands', () => socket.close());
     } catch (error) {
       log.error({ err: error }, 'this standby cannot be asked which process is active');

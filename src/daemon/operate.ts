@@ -6,10 +6,8 @@ import { writesAreOff } from '../core/write-scope.ts';
 import { auditing, endInterrupted } from '../operations/audit.ts';
 import { operating } from '../operations/command-requests.ts';
 import { createOperatorCommands, writesRooms } from '../operations/commands.ts';
-import { type CommandSocket, startCommandSocket, userName } from '../operations/socket.ts';
+import { type CommandSocket, startCommandSocket } from '../operations/socket.ts';
 import { watchWrites } from '../operations/writes.ts';
-import { jsonAnswer } from '../web/json/json-routes.ts';
-import { createRecipeRoutes } from '../web/recipes/recipe-routes.ts';
 import { startLoops, type Teardowns } from '../world/loop.ts';
 import { version } from '../world/program.ts';
 import type { Guarded } from './guard.ts';
@@ -45,13 +43,13 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
   });
   const reload = (request: ReloadRequest) => reloader.reload(request);
   const answerCommands = await startCommands(parts, reload, teardowns);
-  const socket = await openSocket(pathOf(source.started.config.store), answerCommands, parts);
+  // The configuration of the start is in force, so an alert about one that an earlier process refused ends.
+  await guarded.alerts.show([]);
+  const socket = await openSocket(pathOf(source.started.config.store), parts);
   if (socket) teardowns.add('operator commands', () => socket.close());
   rotation.follow(source.started.secretFiles);
   startLoops([rotation.loop(opened.loops, reload)], teardowns);
   teardowns.add('reloads', () => reloader.stop());
-  // The configuration of the start is in force, so an alert about one that an earlier process refused ends.
-  await guarded.alerts.show([]);
   // Readiness comes last: a program that sees it may send a signal.
   startup.operate = answerCommands;
   return reloader;
@@ -73,36 +71,28 @@ async function startCommands(
 }
 
 /** Gives the command `connect` a slot of the rate limit for one request, unless the write stop is on. */
-async function connectSlot(account: string, { duties, rooms: { fleet, world } }: Guarded) {
-  const refused = (message: string) => ({ status: 409, body: { message } });
+async function connectSlot(account: string, { duties, rooms: { fleet, world } }: Guarded): Promise<Response> {
+  const refused = (message: string) => Response.json({ message }, { status: 409 });
   const watch = duties.watches.find((one) => one.account === account);
   if (!watch) return refused(`This daemon does not guard the account ${account}.`);
   const off = fleet.writesOffOver(account, '', world.clock.now());
   if (off) return refused(writesAreOff(off, world.command));
   const granted = await watch.connectSlot();
-  return granted ? { status: 200, body: { granted } } : refused(`The loop of the account ${account} has ended.`);
+  return granted ? Response.json({ granted }) : refused(`The loop of the account ${account} has ended.`);
 }
 
-/** A daemon without the socket still guards: the log says why there is none. */
+/** Serves what the address serves, and two more answers. A daemon without the socket still guards: the log says why. */
 async function openSocket(
   storePath: string,
-  answerCommands: Operate,
-  { opened, served, guarded }: OperateParts,
+  { opened: { world }, served, guarded }: OperateParts,
 ): Promise<CommandSocket | null> {
-  const { world, recipes } = opened;
-  // The user of the socket owns the process, and may do what the process may.
-  const owner = { name: userName(), role: 'operator' as const, plan: null };
-  const questions = {
-    json: async (name: string, query: URLSearchParams) =>
-      name === 'version'
-        ? { status: 200, body: { version } }
-        : name === 'slot'
-          ? connectSlot(query.get('account') ?? '', guarded)
-          : jsonAnswer(name, query, served.answers),
-    recipes: createRecipeRoutes({ service: recipes.runner, world, callerOf: () => owner }, null).fetch,
-  };
   try {
-    return await startCommandSocket(storePath, answerCommands, questions);
+    return await startCommandSocket(storePath, (request, env) => {
+      const { pathname, searchParams } = new URL(request.url);
+      if (pathname === '/api/version') return Response.json({ version });
+      if (pathname === '/api/slot') return connectSlot(searchParams.get('account') ?? '', guarded);
+      return served.answer(request, env);
+    });
   } catch (error) {
     world.log.warn(errorText(error));
     return null;

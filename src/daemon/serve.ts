@@ -1,7 +1,6 @@
 // Serves the page, the metrics, the probes and the recipes over HTTP.
 import type { Config } from '../config/config.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
-import type { AnswerParts } from '../web/json/json-routes.ts';
 import { callersOf } from '../web/recipes/recipe-routes.ts';
 import { type RunningServer, startServer } from '../web/server.ts';
 import type { Teardowns } from '../world/loop.ts';
@@ -13,7 +12,7 @@ export interface Served {
   readonly url: string;
   readonly pageUrl: string;
   readonly renew: RunningServer['renew'];
-  readonly answers: AnswerParts;
+  readonly answer: RunningServer['answer'];
 }
 
 /** Rejects with one sentence if the address is not available. */
@@ -25,7 +24,7 @@ export async function serve(
   const { world, live, store, fleet, metrics, recipes } = opened;
   const timeZone = () => live.config.alerts.rules.timeZone;
   const ready = () => readinessOf({ fleet, operate: startup.operate, zone: timeZone(), now: world.clock.now() });
-  const answers: AnswerParts = {
+  const server = await startServer({
     fleet,
     world,
     ready,
@@ -36,9 +35,6 @@ export async function serve(
     history: store.audit,
     entries: store,
     deliveries: (limit, before) => store.outbox.recentDeliveries(limit, before),
-  };
-  const server = await startServer({
-    ...answers,
     transitions: (limit, before) => store.outbox.recentTransitions(limit, before),
     host,
     port,
@@ -56,5 +52,5 @@ export async function serve(
   });
   teardowns.add('server', () => server.close());
   const pageUrl = publicUrl ?? `${server.url}${pathPrefix}`;
-  return { url: server.url, pageUrl, answers, renew: (renewed) => server.renew(renewed) };
+  return { url: server.url, pageUrl, answer: server.answer, renew: server.renew };
 }

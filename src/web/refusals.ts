@@ -69,11 +69,6 @@ export type RefusalWord = keyof typeof refusals;
 export const operatorsOnly = 'Only a token with the role operator may do this.';
 export const starting = 'The daemon is starting. Try again in a moment.';
 
-export function refusalJson<Word extends RefusalWord>(error: Word, message: string) {
-  const { status }: { readonly status: (typeof refusals)[Word]['status'] } = refusals[error];
-  return { status, body: { error, message } } as const;
-}
-
 /** Refusals that end by themselves after a short wait. Others name a wait of their own. */
 const waitsHelp: readonly RefusalWord[] = ['busy', 'share_used', 'starting'];
 const waitSeconds = '5';

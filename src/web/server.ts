@@ -29,6 +29,8 @@ export interface TlsFiles {
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
+  /** Answers a request that did not come over the address, as that of the socket. */
+  readonly answer: (request: Request, env: object) => Response | Promise<Response>;
   /** Uses another certificate for new connections. Has no effect on a server without TLS. */
   renew(tls: TlsFiles | null): void;
   /** Accepts no new connections, waits briefly for unfinished responses, then closes their connections. */
@@ -64,6 +66,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     url: `${tls ? 'https' : 'http'}://${inUrl(host)}:${bound}`,
     port: bound,
+    answer: routes.fetch,
     renew: (renewed) => {
       if (renewed && 'setSecureContext' in server) server.setSecureContext({ ...renewed, ...tlsOptions });
     },
@@ -202,15 +205,12 @@ export interface StandbyState {
 export async function startStandbyServer(
   { host, port, tls, pathPrefix }: ServerPlace,
   state: () => StandbyState,
-): Promise<Pick<RunningServer, 'close'>> {
-  const server = serverFor((request) => answerTo(pathBehind(pathPrefix, new URL(request.url).pathname), state()), tls);
+): Promise<Pick<RunningServer, 'answer' | 'close'>> {
+  const answer = (request: Request) => answerTo(pathBehind(pathPrefix, new URL(request.url).pathname), state());
+  const server = serverFor(answer, tls);
   const connections = limitConnections(server, usualConnections);
   await listen(server, host, port);
-  return { close: () => close(server, new AbortController(), connections) };
-}
-
-export function standbyText({ active }: Pick<StandbyState, 'active'>): string {
-  return `This process stands by: ${active} is active.`;
+  return { answer, close: () => close(server, new AbortController(), connections) };
 }
 
 const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' };
@@ -225,8 +225,10 @@ function answerTo(path: string, state: StandbyState): Response {
           headers: plain,
         });
   if (path === '/metrics') return new Response(metrics, { headers: plain });
-  const message = standbyText(state);
-  if (path.startsWith('/api/')) return Response.json({ message }, { status: 503 });
+  const said = `This process stands by: ${state.active} is active.`;
+  const advice = 'Nothing was done: run the command where that process runs, or with --url and a token.';
+  const message = path.startsWith('/api/operations/') ? `${said} ${advice}` : said;
+  if (/^\/(api|v1)\//.test(path)) return Response.json({ message }, { status: 503 });
   return new Response(`${message}\n`, { status: 503, headers: plain });
 }
 

@@ -3,10 +3,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { Fleet } from '../../src/core/fleet/fleet.ts';
 import type { CommandOutcome, Operate } from '../../src/core/operator-command.ts';
 import { startCommandSocket } from '../../src/operations/socket.ts';
 import { commandLine } from '../support/command-line.ts';
 import { newFolder } from '../support/new-folder.ts';
+import { serve } from '../web/running-server.ts';
 
 interface Asked {
   readonly name: string;
@@ -30,9 +32,12 @@ beforeEach(async () => {
     if (dryRun) return { result: 'planned', messages: ['The effect.'], plan: 'p1' };
     return outcomes.shift() ?? { result: 'done', messages: ['Done.'] };
   };
-  const questions = { json: async () => null, recipes: () => new Response(null, { status: 404 }) };
-  const socket = await startCommandSocket(join(folder, 'w.db'), operate, questions);
-  onTestFinished(() => socket.close());
+  const server = await serve(new Fleet(), { operate: () => operate });
+  const socket = await startCommandSocket(join(folder, 'w.db'), server.answer);
+  onTestFinished(async () => {
+    await socket.close();
+    await server.close();
+  });
   const accounts = [{ name: 'acme', base_url: 'http://127.0.0.1:9', api_key: 'sk_live_1' }];
   writeFileSync(config, JSON.stringify({ accounts, store: { url: 'sqlite:./w.db' } }));
 });

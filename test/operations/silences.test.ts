@@ -12,7 +12,6 @@ import type { MuteTime } from '../../src/core/time.ts';
 import { type CommandSocket, startCommandSocket } from '../../src/operations/socket.ts';
 import { Store } from '../../src/store/store.ts';
 import { preparedAt } from '../../src/web/commands/prepared.ts';
-import { alertsRoute, silencesRoute } from '../../src/web/json/alerts.ts';
 import { alertCommands } from '../../src/web/page/parts/command-links.ts';
 import { acknowledgedLine } from '../../src/web/page/parts/items.ts';
 import { systemClock } from '../../src/world/world.ts';
@@ -21,6 +20,7 @@ import { messageWith } from '../channels/people.ts';
 import { commandLine } from '../support/command-line.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { silentWorld } from '../support/silent-world.ts';
+import { jsonAt, type Running, serve } from '../web/running-server.ts';
 import { operateOn, roomsOf } from './rooms.ts';
 
 const asker = { by: 'ann', reason: 'the provider moves' };
@@ -30,6 +30,7 @@ let mutes: readonly MuteTime[] = [];
 let path: string;
 let store: Store;
 let fleet: Fleet;
+let server: Running;
 let socket: CommandSocket;
 
 beforeEach(async () => {
@@ -41,10 +42,9 @@ beforeEach(async () => {
   fleet.putAccount({ name: 'acme' } as Parameters<Fleet['putAccount']>[0]);
   fleet.putAlert(sampleAlert(1));
   fleet.putAlert(sampleAlert(2, { rule: 'dns_failing', object: 'acme.example', email: null, mailboxId: null }));
-  socket = await startCommandSocket(path, operateOn(roomsOf(fleet, store, world)), {
-    json: (_name, query) => silencesRoute.read({ fleet, world, timeZone: () => 'UTC', muteTimes: () => mutes }, query),
-    recipes: () => new Response(null, { status: 404 }),
-  });
+  const operate = operateOn(roomsOf(fleet, store, world));
+  server = await serve(fleet, { world, muteTimes: () => mutes, operate: () => operate });
+  socket = await startCommandSocket(path, server.answer);
   writeFileSync(
     join(folder, 'config.yaml'),
     JSON.stringify({
@@ -56,6 +56,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await socket.close();
+  await server.close();
   await store.close();
 });
 
@@ -145,8 +146,7 @@ test('an alert is acknowledged once, by its id, with who and why, and survives a
     'no_change',
     expect.stringMatching(/Acknowledged by ann on .*: the provider moves\.$/),
   ]);
-  const parts = { fleet, world: silentWorld(), timeZone: () => 'UTC' };
-  const { body } = await alertsRoute.read(parts, new URLSearchParams());
+  const body = await jsonAt(server, '/api/alerts');
   expect(body).toMatchObject({ alerts: expect.arrayContaining([expect.objectContaining({ id: alertId(alert) })]) });
   expect(JSON.stringify(body)).toContain('"acknowledged":{"by":"ann","reason":"the provider moves","at":"');
   // The second alert is in the picture alone: its end was stored meanwhile.

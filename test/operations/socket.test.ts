@@ -2,15 +2,13 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { failed } from '../../src/core/operator-command.ts';
 import { socketPathOf, startCommandSocket } from '../../src/operations/socket.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { until } from '../support/until.ts';
 
 test('more than 200 connections are closed at once, until others have ended', async () => {
   const path = join(newFolder(), 'w.db');
-  const questions = { json: async () => null, recipes: () => new Response(null, { status: 404 }) };
-  const socket = await startCommandSocket(path, async () => failed(), questions);
+  const socket = await startCommandSocket(path, () => new Response(null, { status: 404 }));
   onTestFinished(() => socket.close());
   const open = () => connect(socketPathOf(path)).on('error', () => {});
   const asked = (one: ReturnType<typeof open>) =>

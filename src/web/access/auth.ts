@@ -1,6 +1,7 @@
 // Tokens with roles, compared in constant time, and the Host names that are accepted without tokens.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
+import type { Context } from 'hono';
 import type { AlertMatch } from '../../core/alert.ts';
 import type { Network } from '../../core/egress.ts';
 import { fitsGlob } from '../../core/mailbox-pattern.ts';
@@ -47,6 +48,11 @@ export function authenticate<Found extends Known>(
   const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(credentials, 'base64').toString('utf8')) ?? [];
   // An empty password is never valid, whatever digests are configured.
   return password.trim() === '' ? null : recognize(tokens, password);
+}
+
+/** True for a request over the socket: its user owns the process, and may do what the process may. */
+export function isOwner(c: Context): boolean {
+  return c.env?.isOwner === true;
 }
 
 /** Name of the request's token if it has the role operator. Null for other roles, and if no tokens are configured. */

@@ -1,4 +1,4 @@
-// The routes below /api, which the daemon's socket serves under the same names, and the probes.
+// The routes below /api, and the probes.
 import { z } from 'zod';
 import type { PictureParts } from '../overview/fleet.ts';
 import type { RouteParts } from '../route-parts.ts';
@@ -6,12 +6,11 @@ import { alertsRoute, deliveriesRoute, silencesRoute } from './alerts.ts';
 import { groupsRoute, mailboxesRoute } from './fleet.ts';
 import { historyRoute } from './history.ts';
 import { explainRoute } from './mailbox.ts';
-import { type Described, type FleetRoute, type JsonRoute, jsonContent } from './route.ts';
+import { type Described, type JsonRoute, jsonContent } from './route.ts';
 
-export type AnswerParts = PictureParts &
-  Pick<RouteParts, 'explain' | 'history' | 'entries' | 'deliveries' | 'muteTimes'>;
+type AnswerParts = PictureParts & Pick<RouteParts, 'explain' | 'history' | 'entries' | 'deliveries' | 'muteTimes'>;
 
-export const fleetRoutes: readonly FleetRoute<AnswerParts, object>[] = [
+export const fleetRoutes: readonly JsonRoute<AnswerParts>[] = [
   mailboxesRoute,
   groupsRoute,
   explainRoute,
@@ -20,11 +19,6 @@ export const fleetRoutes: readonly FleetRoute<AnswerParts, object>[] = [
   historyRoute,
   deliveriesRoute,
 ];
-
-/** Answer of `GET /api/NAME`, or null if there is no such route. */
-export async function jsonAnswer(name: string, asked: URLSearchParams, parts: AnswerParts) {
-  return fleetRoutes.find(({ route }) => route === `GET /api/${name}`)?.read(parts, asked) ?? null;
-}
 
 const plain = { 'text/plain': z.string() };
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type CommandOutcome, type CommandResult, commandResults, failure } from '../../core/operator-command.ts';
 import { type OperationName, operationNames, operationShapes } from '../../operations/command-requests.ts';
 import { isObject, jsonOf } from '../../world/schema/json.ts';
-import { operatorOf, reloaderOf } from '../access/auth.ts';
+import { isOwner, operatorOf, reloaderOf } from '../access/auth.ts';
 import { isFromAnyPage } from '../access/sessions.ts';
 import { jsonBodyOf, operatorsOnly, refuse, starting } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
@@ -74,7 +74,8 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
     answers,
     handle: async (c, { auth, operate }) => {
       const nameOf = name === 'reload' ? reloaderOf : operatorOf;
-      const by = nameOf(auth(), c.req.header('authorization'));
+      // Over the socket, the request itself says who asks.
+      const by = isOwner(c) ? undefined : nameOf(auth(), c.req.header('authorization'));
       if (by === null) return refuse(c, 'not_allowed', auth() === 'none' ? noTokens : operatorsOnly);
       if (isFromAnyPage(c)) return refuse(c, 'not_allowed', 'A web page may not send commands.');
       if (!c.req.header('content-type')?.startsWith('application/json')) {
@@ -87,7 +88,7 @@ function operationRoute(name: OperationName): JsonRoute<OperationsRouteParts> {
       const open = operate();
       if (!open) return refuse(c, 'starting', starting);
       // A `by` that is no text stays, for the operation to refuse.
-      const named = shape.shape.by.safeParse(json['by']).success && { by };
+      const named = by !== undefined && shape.shape.by.safeParse(json['by']).success && { by };
       const outcome = await open(name, { ...json, ...named }).catch(failure);
       return c.json(outcomeJson(outcome), statusOf[outcome.result]);
     },

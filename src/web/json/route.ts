@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono';
 import type { z } from 'zod';
 import { jsonOf, type Source } from '../../world/schema/json.ts';
 import { type Query, readQuery, type Shape } from '../query.ts';
-import { queryOf, refusalJson, refuse } from '../refusals.ts';
+import { queryOf, refuse } from '../refusals.ts';
 
 export const tags = {
   fleet: 'The fleet, its mailboxes, alerts and history as JSON.',
@@ -88,40 +88,24 @@ interface FleetRouteParts<Parts, S extends Shape, A extends z.ZodType>
   readonly read: (parts: Parts, query: Query<S>) => Source<A> | Promise<Source<A>>;
 }
 
-export interface FleetAnswered<Body> {
-  readonly status: 200 | 400 | 404;
-  readonly body: Body | { readonly error: string; readonly message: string };
-}
-
-export interface FleetRoute<Parts, Body> extends JsonRoute<Parts> {
-  readonly read: (parts: Parts, asked: URLSearchParams) => Promise<FleetAnswered<Body>>;
-}
-
-/** GET route below /api, which the daemon's socket serves, too. */
+/** GET route below /api. */
 export function fleetRoute<Parts, const S extends Shape, A extends z.ZodType>({
   shape,
   read,
   ...described
-}: FleetRouteParts<Parts, S, A>): FleetRoute<Parts, z.input<A>> {
-  const readAsked: FleetRoute<Parts, z.input<A>>['read'] = async (parts, asked) => {
-    const wanted = readQuery(described.query, asked);
-    if ('wrong' in wanted) return refusalJson('bad_request', wanted.wrong);
-    try {
-      return { status: 200, body: jsonOf(shape, await read(parts, wanted.read)) };
-    } catch (error) {
-      if (error instanceof UnknownMailboxError) return refusalJson('unknown_mailbox', error.message);
-      throw error;
-    }
-  };
-  return {
+}: FleetRouteParts<Parts, S, A>): JsonRoute<Parts> {
+  return routeOf({
     ...described,
     tag: 'fleet',
     access: 'viewer',
     answers: { 200: { description: 'The answer.', content: jsonContent(shape) } },
-    read: readAsked,
-    answer: async (c, parts) => {
-      const { body, status } = await readAsked(parts, queryOf(c));
-      return c.json(body as object, status);
+    handle: async (c, parts: Parts, query) => {
+      try {
+        return c.json(jsonOf(shape, await read(parts, query)) as object);
+      } catch (error) {
+        if (error instanceof UnknownMailboxError) return refuse(c, 'unknown_mailbox', error.message);
+        throw error;
+      }
     },
-  };
+  });
 }
