@@ -53,10 +53,8 @@ export async function guard(
     ...(store.lease.isShared ? [loops.every(lookEveryMs, 'storing the rate limits', () => duties.saveLedgers())] : []),
     loops.every(minuteMs, 'watching the alert of a crash', () => getOverCrash(opened, startedAt)),
   ];
-  startLoops(every, teardowns);
   const watchdog = new Watchdog(opened, duties, crash);
-  watchdog.start();
-  teardowns.add('watchdog', () => watchdog.stop());
+  startLoops([...every, loops.every(lookEveryMs, 'watching the loops', () => watchdog.watch())], teardowns);
   return { rooms, duties, notifying, alerts };
 }
 

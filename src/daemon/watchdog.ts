@@ -3,7 +3,6 @@ import { atOnce, tune } from '../alerts/condition.ts';
 import { type Crash, crashed, crashFingerprint } from '../alerts/rules/daemon-rules.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import { recordConditions } from '../outbox/outbox-store.ts';
-import { lookEveryMs } from '../world/loop.ts';
 import { systemClock } from '../world/world.ts';
 import type { DaemonRooms } from './open.ts';
 import type { Duties } from './reload/duties.ts';
@@ -22,9 +21,7 @@ export class Watchdog {
   readonly #opened: Watched;
   readonly #duties: Duties;
   readonly #crash: (why: string) => void;
-  readonly #stop = new AbortController();
   readonly #startedAt: number;
-  #running: Promise<void> = Promise.resolve();
 
   constructor(opened: Watched, duties: Duties, crash: (why: string) => void) {
     this.#opened = opened;
@@ -33,26 +30,13 @@ export class Watchdog {
     this.#startedAt = opened.world.clock.monotonic();
   }
 
-  start(): void {
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { clock } = this.#opened.world;
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      await clock.sleep(lookEveryMs, signal);
-      if (signal.aborted || this.#look() === null) continue;
-      // Steps in progress get a last moment of real time, in which a moved clock does not move.
-      await clock.busy(() => systemClock().sleep(lastMomentMs, signal));
-      const why = signal.aborted ? null : this.#look();
-      if (why !== null) return this.#crash(why);
-    }
+  /** Ends the process if a loop is still stopped after a last moment. */
+  async watch(): Promise<void> {
+    if (this.#look() === null) return;
+    // Steps in progress get a last moment of real time, in which a moved clock does not move.
+    await this.#opened.world.clock.busy(() => systemClock().sleep(lastMomentMs));
+    const why = this.#look();
+    if (why !== null) this.#crash(why);
   }
 
   /**
