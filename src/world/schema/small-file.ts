@@ -1,5 +1,5 @@
-// Reads a regular file of bounded size, without ever waiting for a writer; finds files by a glob.
-import { closeSync, constants, fstatSync, globSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+// Reads a regular file of bounded size; finds files by a glob.
+import { globSync, readFileSync, type Stats, statSync } from 'node:fs';
 
 const mebibyte = 1024 * 1024;
 const maxFileBytes = mebibyte;
@@ -10,35 +10,16 @@ export function readSmallFile(
   maxBytes = maxFileBytes,
 ): { readonly text: string } | { readonly failure: string } {
   try {
-    const wrong = kindComplaint(statSync(path));
+    const stats = statSync(path);
+    const wrong = kindComplaint(stats);
     if (wrong !== null) return { failure: wrong };
-    // O_NONBLOCK avoids waiting for a writer if the file has just become a FIFO.
-    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      return contentOf(file, maxBytes);
-    } finally {
-      closeSync(file);
-    }
+    if (stats.size <= maxBytes) return textIn(readFileSync(path));
+    return {
+      failure: `it is larger than ${maxBytes < mebibyte ? `${maxBytes / 1024} KiB` : `${maxBytes / mebibyte} MiB`}`,
+    };
   } catch (error) {
     return { failure: failureOf(error) };
   }
-}
-
-function contentOf(file: number, maxBytes: number): { readonly text: string } | { readonly failure: string } {
-  const stats = fstatSync(file);
-  const wrong = kindComplaint(stats);
-  if (wrong !== null) return { failure: wrong };
-  const tooLarge = {
-    failure: `it is larger than ${maxBytes < mebibyte ? `${maxBytes / 1024} KiB` : `${maxBytes / mebibyte} MiB`}`,
-  };
-  if (stats.size > maxBytes) return tooLarge;
-  // The reported size may be wrong or change during the read. One extra byte reveals a file that is too large.
-  const bytes = Buffer.allocUnsafe(maxBytes + 1);
-  let length = 0;
-  for (let read = -1; read !== 0 && length < bytes.length; length += read) {
-    read = readSync(file, bytes, length, bytes.length - length, null);
-  }
-  return length > maxBytes ? tooLarge : textIn(bytes.subarray(0, length));
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
