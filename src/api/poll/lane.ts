@@ -33,8 +33,6 @@ export class Lane {
     connect: { kind: 'mailbox_write', waiting: [] as (() => void)[] },
   } as const;
   readonly #inFlight = new Set<{ readonly since: number; readonly done: Promise<void> }>();
-  /** Unexpected rejection of a poll. */
-  #broken: { readonly error: unknown } | null = null;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -72,7 +70,6 @@ export class Lane {
     while (!signal.aborted) {
       const now = clock.monotonic();
       const wait = Math.min(budget.nextBatchAt(now), Math.max(budget.nextStartAt(now), this.#actionOpensAt())) - now;
-      if (this.#broken) throw this.#broken.error;
       if (now < budget.throttle.keyUntil || !this.#hangs(now)) turned();
       if (mayAsk() === 'nothing') await clock.sleep(secondMs, signal);
       else if (wait > 0) await this.#bell.sleep(Math.min(wait, turnEveryMs), signal);
@@ -111,14 +108,10 @@ export class Lane {
     const next = queue.take(clock.monotonic(), mayAsk() === 'account');
     if (!next) return false;
     budget.started(clock.monotonic(), next.route);
-    const over = () => {
+    const done = poll(next).then(() => {
       this.#inFlight.delete(one);
       queue.done(next);
       this.#bell.ring();
-    };
-    const done = poll(next).then(over, (error: unknown) => {
-      this.#broken ??= { error };
-      over();
     });
     const one = { since: clock.monotonic(), done };
     this.#inFlight.add(one);
