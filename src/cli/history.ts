@@ -8,8 +8,6 @@ import { addressOf, askFor, type DaemonOptions, withDaemonOptions } from './daem
 import { duration, printJson, wholeNumber } from './options.ts';
 import { momentIn, printLines } from './terminal.ts';
 
-type HistoryPage = Exclude<HistoryAnswer, { readonly error: string }>;
-
 interface HistoryOptions extends DaemonOptions {
   readonly mailbox?: string;
   readonly by?: string;
@@ -35,7 +33,7 @@ async function history(options: HistoryOptions): Promise<void> {
   const { mailbox, by, since, guard, limit } = options;
   const since_seconds = since && since / secondMs;
   const query = { mailbox, by, since_seconds, guard, limit };
-  const answer = (await askFor(addressOf(options), 'history', query)) as HistoryPage;
+  const answer = (await askFor(addressOf(options), 'history', query)) as HistoryAnswer;
   const { next_cursor: next, ...rest } = answer;
   if (options.json) printJson('history', { ...rest, more: next !== null });
   else printLines(linesOf(answer));
@@ -44,7 +42,7 @@ async function history(options: HistoryOptions): Promise<void> {
 const none =
   'No entry matches. Without --since the last 30 days are shown; `--guard` adds what Warmwarden did by itself.';
 
-function linesOf({ entries, next_cursor: next, time_zone: zone }: HistoryPage): readonly string[] {
+function linesOf({ entries, next_cursor: next, time_zone: zone }: HistoryAnswer): readonly string[] {
   if (entries.length === 0) return [none];
   const rest = next !== null ? ['There are older entries: --limit shows more of them.'] : [];
   return [...entries.flatMap((entry) => entryLines(entry, momentIn(zone))), ...rest];

@@ -1,6 +1,5 @@
 // Serves the page, the metrics, the probes and the recipes over HTTP.
 import type { Config } from '../config/config.ts';
-import { explainVerdict } from '../core/wording/explain.ts';
 import { callersOf } from '../web/recipes/recipe-routes.ts';
 import { type RunningServer, startServer } from '../web/server.ts';
 import type { Teardowns } from '../world/loop.ts';
@@ -28,7 +27,6 @@ export async function serve(
     fleet,
     world,
     ready,
-    explain: explainVerdict,
     timeZone,
     muteTimes: () => live.config.alerts.muteTimes,
     policyOf: (mailbox) => live.policyOf(mailbox),

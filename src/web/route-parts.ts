@@ -9,7 +9,6 @@ import type { CommandEntry, Operate } from '../core/operator-command.ts';
 import type { Policy } from '../core/policy.ts';
 import type { HistoryQuery, MailboxEntries } from '../core/records.ts';
 import type { EpochMs, MuteTime } from '../core/time.ts';
-import type { Verdict } from '../core/verdict.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { World } from '../world/world.ts';
 import type { Auth } from './access/auth.ts';
@@ -57,7 +56,6 @@ export interface RouteParts extends AccessParts {
    */
   readonly transitions: (limit: number, before?: number) => Promise<readonly SeenTransition[]>;
   readonly deliveries: (limit: number, before?: DeliveryPlace) => Promise<readonly ListedDelivery[]>;
-  readonly explain: (verdict: Verdict) => string;
   readonly policyOf: PolicyOf;
   readonly timeZone: () => string;
   readonly muteTimes: () => readonly MuteTime[];

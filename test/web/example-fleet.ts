@@ -131,12 +131,6 @@ export function alert(changes: Partial<Alert> & Pick<Alert, 'rule'>): Alert {
   return alertOf(null, { since: now - 20 * minuteMs, firingAt: now - 19 * minuteMs, seen: 2, facts, ...changes });
 }
 
-/** Sentences as the guard would write them. */
-export function explain({ action: wanted, reason, sent, bounced, limitPpm }: Verdict): string {
-  const rate = sent > 0 ? `${((bounced * 100) / sent).toFixed(2)}%` : 'no rate';
-  return `${bounced} of ${sent} emails bounced in 7 days = ${rate}; the limit is ${(limitPpm ?? 0) / 10_000}%. ${wanted} (${reason}), on data 4 min old.`;
-}
-
 function claim(kind: 'recovery' | 'pause', actionId: string) {
   return memory({ claim: { kind, actionId, since: now - 6 * minuteMs, previousMode: 'balanced', under: null } });
 }

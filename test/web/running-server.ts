@@ -13,7 +13,7 @@ import { recipeRunner } from '../support/recipe-runner.ts';
 import { silentWorld } from '../support/silent-world.ts';
 import { expectNoSleepers } from '../support/sleepers.ts';
 import { type Answer, sent } from './browser.ts';
-import { explain, now } from './example-fleet.ts';
+import { now } from './example-fleet.ts';
 
 export const metricsSettings: MetricsSettings = {
   policyOf: () => defaultPolicy,
@@ -59,7 +59,6 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     ready: () => ({ ready: true, reasons: [] }),
     transitions: async () => [],
     deliveries: async () => [],
-    explain,
     timeZone: () => 'UTC',
     muteTimes: () => [],
     policyOf: () => defaultPolicy,

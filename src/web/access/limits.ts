@@ -109,9 +109,9 @@ function partsWithin(parts: RouteParts, limits: AlertMatch): RouteParts {
 /** Parts that name nothing of the fleet, or that no open route reads. Types go red for a part that is neither here nor filtered. */
 function sharedParts(parts: RouteParts) {
   const { world, host, auth, trustedProxies, allowedHosts, publicUrl, pathPrefix, sessionKey } = parts;
-  const { metrics, recipes, explain, policyOf, timeZone, version } = parts;
+  const { metrics, recipes, policyOf, timeZone, version } = parts;
   const access = { host, auth, trustedProxies, allowedHosts, publicUrl, pathPrefix, sessionKey };
-  return { ...access, world, metrics, recipes, explain, policyOf, timeZone, version };
+  return { ...access, world, metrics, recipes, policyOf, timeZone, version };
 }
 
 /** Number of rows that one read of a filtered list takes from the store. */

@@ -7,12 +7,11 @@ import type { DecisionDay, RecordedDecision } from '../../core/records.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { reasons, type Verdict, verdictActions } from '../../core/verdict.ts';
 import { changeSentence } from '../../core/wording/causes.ts';
+import { explainVerdict } from '../../core/wording/explain.ts';
 import { sweepText } from '../../core/wording/forecast.ts';
 import { factsOf, holders, pausedBy } from '../../core/wording/states.ts';
 import type { World } from '../../world/world.ts';
 import type { MailboxRow } from '../overview/fleet.ts';
-
-export type Explain = (verdict: Verdict) => string;
 
 /** Time of an answer, and the IANA name of the zone of times in its sentences. */
 export interface AnswerTime {
@@ -171,7 +170,7 @@ export function sweepFacts(sweep: SweepProgress | undefined, time: AnswerTime) {
   return sweep ? { ...sweep, text: sweepText(sweep, time) } : null;
 }
 
-export function rowFacts(row: MailboxRow, explain: Explain) {
+export function rowFacts(row: MailboxRow) {
   const { mailbox: state, dns } = row;
   return {
     ...state,
@@ -183,14 +182,14 @@ export function rowFacts(row: MailboxRow, explain: Explain) {
     claim: state.memory?.claim ?? null,
     pausedBy: row.state === 'paused_by_others' ? (pausedBy(factsOf(state))?.name ?? null) : null,
     alerts: row.alerts.map((alert) => alert.rule),
-    verdict: row.verdict && state.verdict ? { at: state.verdict.at, ...verdictFacts(row.verdict, explain) } : null,
+    verdict: row.verdict && state.verdict ? { at: state.verdict.at, ...verdictFacts(row.verdict) } : null,
   };
 }
 
-export function decisionFacts(recorded: RecordedDecision, explain: Explain) {
+export function decisionFacts(recorded: RecordedDecision) {
   return {
     ...recorded,
-    ...verdictFacts(recorded.verdict, explain),
+    ...verdictFacts(recorded.verdict),
     firstDays: recorded.firstDays.map(dayFacts),
     days: recorded.days.map(dayFacts),
   };
@@ -202,17 +201,17 @@ export function changeFacts(change: Change, zone: string) {
   return { ...change, seenAt: change.at, text: changeSentence(change, zone) };
 }
 
-function verdictFacts(verdict: Verdict, explain: Explain) {
+function verdictFacts(verdict: Verdict) {
   const { sent, bounced, limitPpm } = verdict;
   return {
     ...verdict,
     ratePercent: sent > 0 ? (bounced * 100) / sent : null,
     limitPercent: limitPpm === null ? null : percent(limitPpm),
     dataAgeSeconds: verdict.dataAgeMs / 1_000,
-    explanation: explain(verdict),
+    explanation: explainVerdict(verdict),
   };
 }
 
-export function actionFacts(action: Action, explain: Explain) {
-  return { ...action, verdict: verdictFacts(action.verdict, explain) };
+export function actionFacts(action: Action) {
+  return { ...action, verdict: verdictFacts(action.verdict) };
 }

@@ -190,8 +190,8 @@ export const mailboxesRoute = fleetRoute({
   description: 'Also the headline, the accounts, the channels and the latest actions.',
   query,
   shape: fleetAnswer,
-  read: async (parts: PictureParts & Pick<RouteParts, 'explain' | 'entries'>, { limit, cursor: after, ...filter }) => {
-    const { fleet, explain } = parts;
+  read: async (parts: PictureParts & Pick<RouteParts, 'entries'>, { limit, cursor: after, ...filter }) => {
+    const { fleet } = parts;
     const picture = pictureOf(parts);
     const { headline, firing, accounts, sweeps, now, command, zone } = picture;
     const chosen = selectMailboxes(picture.ranked, filter, fleet);
@@ -225,10 +225,10 @@ export const mailboxesRoute = fleetRoute({
       channels: [...fleet.channels()],
       storeFailure: fleet.storeFailure,
       writesOff: fleet.writesOff(now).map((off) => writesOffFacts(off, command)),
-      actions: fleet.recentActions().map((action) => actionFacts(action, explain)),
+      actions: fleet.recentActions().map(actionFacts),
       total: chosen.length,
       mailboxes: await Promise.all(
-        rows.map(async (one) => ({ ...rowFacts(makeRow(fleet, one), explain), held: await holdFacts(parts, one) })),
+        rows.map(async (one) => ({ ...rowFacts(makeRow(fleet, one)), held: await holdFacts(parts, one) })),
       ),
       nextCursor: next,
     };

@@ -82,7 +82,7 @@ export const historyAnswer = z.strictObject({
 });
 
 export type HistoryEntry = z.infer<typeof historyEntry>;
-export type HistoryAnswer = z.infer<typeof historyAnswer> | { readonly error: string; readonly message: string };
+export type HistoryAnswer = z.infer<typeof historyAnswer>;
 
 interface HistoryParts extends Pick<RouteParts, 'history' | 'timeZone'> {
   readonly fleet: Pick<RouteParts['fleet'], 'mailboxes'>;

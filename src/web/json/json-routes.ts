@@ -8,7 +8,7 @@ import { historyRoute } from './history.ts';
 import { explainRoute } from './mailbox.ts';
 import { type Described, type JsonRoute, jsonContent } from './route.ts';
 
-type AnswerParts = PictureParts & Pick<RouteParts, 'explain' | 'history' | 'entries' | 'deliveries' | 'muteTimes'>;
+type AnswerParts = PictureParts & Pick<RouteParts, 'history' | 'entries' | 'deliveries' | 'muteTimes'>;
 
 export const fleetRoutes: readonly JsonRoute<AnswerParts>[] = [
   mailboxesRoute,

@@ -5,7 +5,7 @@ import type { Alert } from '../../core/alert.ts';
 import { type MailboxState, namedMailbox } from '../../core/mailbox.ts';
 import { notGuardedText } from '../../core/not-guarded.ts';
 import type { MailboxEntries } from '../../core/records.ts';
-import { actionText, explainVerdict } from '../../core/wording/explain.ts';
+import { actionText } from '../../core/wording/explain.ts';
 import { momentText } from '../../core/wording/phrases.ts';
 import { pausedText } from '../../core/wording/states.ts';
 import { holdFacts, rowOf } from '../overview/fleet.ts';
@@ -136,9 +136,9 @@ function explanationFacts(
       paused: isPaused ? pausedText({ claim, actions, changes }, zone) : null,
       formerIds: memory?.formerIds ?? [],
     },
-    decisions: decisions.map((one) => decisionFacts(one, explainVerdict)),
+    decisions: decisions.map(decisionFacts),
     actions: actions.map((one) => ({
-      ...actionFacts(one, explainVerdict),
+      ...actionFacts(one),
       targetLimit: one.targetLimit ?? null,
       targetSettings: one.targetSettings ? settingsText(one.targetSettings) : null,
       text: actionText(one, one.plannedAt, zone),

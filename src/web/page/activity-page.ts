@@ -16,7 +16,7 @@ const entriesShown = 100;
 const mailboxesNamed = 5;
 const filters = { by: byParameter, mailbox: upTo(400) };
 export const activityPlace = place('/activity', { ...filters, cursor: historyCursor }, async (parts, asked) => {
-  const { fleet, world, explain } = parts;
+  const { fleet, world } = parts;
   const { cursor, ...filter } = asked;
   const now = world.clock.now();
   const found = filter.mailbox === undefined ? null : namedMailbox(filter.mailbox.trim(), fleet.mailboxes());
@@ -25,7 +25,7 @@ export const activityPlace = place('/activity', { ...filters, cursor: historyCur
   const wanted = { ...filter, mailbox, since: 0, actions: true, cursor, limit: entriesShown };
   const page = wrong === null ? await orNull(world, () => readHistory(parts, wanted)) : { rows: [], next: null };
   const items = (page?.rows ?? []).map(({ entry }) =>
-    'action' in entry ? actionItem({ action: entry.action, explain, now, link: true }) : commandItem(entry, now),
+    'action' in entry ? actionItem({ action: entry.action, now, link: true }) : commandItem(entry, now),
   );
   const people = (page?.rows ?? []).flatMap(({ entry }) => ('action' in entry ? [] : [entry.by]));
   const isNarrowed = cursor !== undefined || Object.values(filter).some(Boolean);

@@ -58,14 +58,14 @@ import { actionItem, alertGroupItem } from './parts/items.ts';
 import { place } from './place.ts';
 
 export const fleetPlace = place('/', pageParameters, async (parts, selection) => {
-  const { fleet, explain } = parts;
+  const { fleet } = parts;
   const picture = pictureOf(parts);
   const { headline, firing, incidents, now, command } = picture;
   const silences = fleet.silences(now);
   const actions = fleet
     .recentActions()
     .filter((action) => !neededNoChange(action))
-    .map((action) => actionItem({ action, explain, now, link: true }));
+    .map((action) => actionItem({ action, now, link: true }));
   const done =
     actions.length === 0 ? html`<p class="muted">Warmwarden has not changed a mailbox yet.</p>` : folded(actions);
   const body = html`

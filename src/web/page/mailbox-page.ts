@@ -20,7 +20,7 @@ import type { Ppm } from '../../core/policy.ts';
 import type { MailboxEntries, RecordedDecision } from '../../core/records.ts';
 import { dayMs, type EpochMs, type IsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
-import { campaignsUntouched } from '../../core/wording/explain.ts';
+import { campaignsUntouched, explainVerdict } from '../../core/wording/explain.ts';
 import { counted, duration, numberText } from '../../core/wording/phrases.ts';
 import { actionWord, pausedText, unattendedText } from '../../core/wording/states.ts';
 import { type MailboxRow, rowOf } from '../overview/fleet.ts';
@@ -51,7 +51,7 @@ const entriesRead = 100;
 /** Last millisecond of the year 9999. */
 const maxEpochMs = 253_402_300_799_999;
 
-interface MailboxFacts extends Pick<RouteParts, 'fleet' | 'explain'> {
+interface MailboxFacts extends Pick<RouteParts, 'fleet'> {
   readonly row: MailboxRow;
   readonly actions: readonly Action[];
   readonly changes: readonly Change[];
@@ -67,7 +67,7 @@ export const mailboxPlace = place(
   '/mailboxes/:account/:id',
   { until: whole(0, maxEpochMs) },
   async (parts, asked, { names: { account = '', id = '' } }) => {
-    const { fleet, world, explain, policyOf } = parts;
+    const { fleet, world, policyOf } = parts;
     const mailbox = fleet.mailbox(account, id);
     if (!mailbox) return { refused: 'unknown_mailbox', message: 'Warmwarden does not guard a mailbox with this id.' };
     const now = world.clock.now();
@@ -89,7 +89,7 @@ export const mailboxPlace = place(
     });
     const isUnread = typeof fleet.account(account)?.failingSince === 'number';
     const { command } = world;
-    const facts = { fleet, explain, row, actions, changes, notGuarded, isUnread, now, command, zone };
+    const facts = { fleet, row, actions, changes, notGuarded, isUnread, now, command, zone };
     const days = dayChart({
       rows: dailyRows(row.mailbox.stats?.answer, now),
       windowDays: policyOf(row.mailbox).windowDays,
@@ -101,7 +101,7 @@ export const mailboxPlace = place(
     const alerts = row.alerts.map((alert) => alertItem(alert, { now, silences, fleet }, isHold(alert)));
     const done = actions
       .filter((action) => !neededNoChange(action))
-      .map((action) => actionItem({ action, explain, now, link: false }));
+      .map((action) => actionItem({ action, now, link: false }));
     const body = html`
 <nav class="crumbs" aria-label="Where you are"><a href="/">Fleet</a> › <a href="${pathTo('/', { account })}">${text(account)}</a></nav>
 ${summary(facts)}
@@ -141,8 +141,8 @@ function isHold({ rule }: Alert): boolean {
 }
 
 /** Explanation of the state. The verdict on a paused mailbox says only that no decision is needed. */
-function whyOf({ row, explain, actions, changes, zone }: MailboxFacts, verdict: Verdict): string {
-  if (verdict.reason !== 'already_paused') return explain(verdict);
+function whyOf({ row, actions, changes, zone }: MailboxFacts, verdict: Verdict): string {
+  if (verdict.reason !== 'already_paused') return explainVerdict(verdict);
   return pausedText({ claim: row.mailbox.memory?.claim ?? null, actions, changes }, zone);
 }
 
@@ -231,12 +231,12 @@ function changeItem({ what, from, to, at }: Change, now: EpochMs): Markup {
 }
 
 /** Decisions, newest first. A decision is repeated with each answer; its action is not. */
-function decisionList({ row, explain, now }: MailboxFacts, entries: MailboxEntries | null, isPast: boolean): Markup {
+function decisionList({ row, now }: MailboxFacts, entries: MailboxEntries | null, isPast: boolean): Markup {
   if (entries === null) return unreadable('the decisions');
   const shown = entries.decisions.slice(0, decisionsShown);
   const items = shown.map(
     (one) =>
-      html`<li class="${one.verdict.action}"><p class="line"><span class="badge ${one.verdict.action}">${actionWord(one.verdict.action)}</span> <span class="muted">${decidedWhen(one, now)}</span></p><p>${prose(explain(one.verdict))}</p></li>`,
+      html`<li class="${one.verdict.action}"><p class="line"><span class="badge ${one.verdict.action}">${actionWord(one.verdict.action)}</span> <span class="muted">${decidedWhen(one, now)}</span></p><p>${prose(explainVerdict(one.verdict))}</p></li>`,
   );
   const oldest = shown.at(-1)?.since ?? now;
   const path = mailboxPath(row.mailbox);

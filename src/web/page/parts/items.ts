@@ -16,8 +16,7 @@ import { ruleBook } from '../../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../../core/delivery.ts';
 import { mailboxPath, resendPath } from '../../../core/page-links.ts';
 import type { EpochMs } from '../../../core/time.ts';
-import type { Verdict } from '../../../core/verdict.ts';
-import { sentence } from '../../../core/wording/explain.ts';
+import { explainVerdict, sentence } from '../../../core/wording/explain.ts';
 import { counted } from '../../../core/wording/phrases.ts';
 import type { AlertFilter, AlertGroup } from '../../overview/alerts.ts';
 import { alertCommands, doLink, ruleCommands } from './command-links.ts';
@@ -25,7 +24,6 @@ import { ago, breakable, lasting, type Markup, moment, pathTo, prose, severityBa
 
 interface ActionItemParts {
   readonly action: Action;
-  readonly explain: (verdict: Verdict) => string;
   readonly now: EpochMs;
   readonly link: boolean;
 }
@@ -54,7 +52,7 @@ function askedFor({ name, reason }: Person): string {
   return reason === '' ? `${name} requested it.` : `${name} requested it: ${reason}`;
 }
 
-export function actionItem({ action, explain, now, link }: ActionItemParts): Markup {
+export function actionItem({ action, now, link }: ActionItemParts): Markup {
   const { word, tone } = neededNoChange(action) ? noChange : stateWords[action.state];
   const { targetLimit, targetSettings } = action;
   const limit = targetLimit === undefined ? '' : ` to ${counted(targetLimit, 'email')}`;
@@ -64,7 +62,7 @@ export function actionItem({ action, explain, now, link }: ActionItemParts): Mar
   return html`<li id="action-${action.id}" class="${tone}">
 <p class="line"><span class="badge ${tone}">${word}</span> <strong>${what}</strong>
 ${link ? html`<a href="${path}">${breakable(action.email)}</a>` : ''} <span class="muted">${ago(action.settledAt ?? action.plannedAt, now)}</span></p>
-<p>${prose(action.by ? askedFor(action.by) : explain(action.verdict))}</p>
+<p>${prose(action.by ? askedFor(action.by) : explainVerdict(action.verdict))}</p>
 ${action.causes.map((cause) => html`<p class="muted">${prose(cause)}</p>`)}
 ${action.detail === null || action.detail === word ? '' : html`<p class="muted">${prose(sentence(action.detail))}</p>`}
 ${action.nextTryAt === null ? '' : html`<p class="muted">Next try ${ago(action.nextTryAt, now)}.</p>`}
