@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { allCommands } from '../../src/cli/main.ts';
+import { errorShape, shapes } from '../../src/cli/shapes/shapes.ts';
+import { commandExamples, errorExample, shapeExamples } from '../../tools/docs/json-examples.ts';
 import { root } from '../support/process.ts';
 
 const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter((name) =>
@@ -77,4 +80,48 @@ test('every printed command is understood', async () => {
   }
   expect(wrong).toEqual([]);
   expect(await mistakeIn('npx warmwarden undo --since 1h --yess')).toContain('--yess');
+});
+
+/** Names of all fields that a command prints, of its errors, too. */
+function fieldsOf(words: keyof typeof shapes): ReadonlySet<string> {
+  const names = (schema: unknown): readonly string[] => {
+    if (typeof schema !== 'object' || schema === null) return [];
+    const own = 'properties' in schema ? Object.keys(schema.properties as object) : [];
+    return [...own, ...Object.values(schema).flatMap(names)];
+  };
+  return new Set([shapes[words], errorShape].flatMap((shape) => names(z.toJSONSchema(shape, { io: 'input' }))));
+}
+
+/** Fields that a line with jq reads and its command does not print: `.email`, `{action, reason}`. */
+function unprinted(line: string): readonly string[] {
+  const [command = '', ...rest] = line.split('| jq ');
+  const words = (Object.keys(shapes) as (keyof typeof shapes)[]).findLast((one) =>
+    `${command} `.includes(`warmwarden ${one} `),
+  );
+  if (words === undefined) return [line];
+  const program = rest.join('').replace(/ \w+\.json$/, '');
+  const objects = [...program.matchAll(/\{([\w, ]+)\}/g)].flatMap(([, names = '']) => names.split(', '));
+  const read = [...[...program.matchAll(/\.([a-z_]+)/g)].map(([, name = '']) => name), ...objects];
+  return read.filter((name) => !fieldsOf(words).has(name)).map((name) => `${line}: ${name}`);
+}
+
+test('every printed line with jq reads fields that its command prints', () => {
+  const lines = pages.flatMap(
+    (page) => readFileSync(join(root, page), 'utf8').match(/^.*warmwarden [a-z].*\| jq .*$/gm) ?? [],
+  );
+  expect(lines.length).toBeGreaterThan(25);
+  expect(lines.flatMap(unprinted)).toEqual([]);
+  expect(unprinted("warmwarden status --json | jq '.mailboxes[].mood'")).toHaveLength(1);
+});
+
+test('every printed answer has the shape of its command', () => {
+  errorShape.parse(JSON.parse(errorExample.text));
+  for (const [words, { kind, text }] of Object.entries(commandExamples))
+    if (kind === 'json') shapes[words as keyof typeof shapes].parse(JSON.parse(text));
+  const { schemas } = z.toJSONSchema(z.globalRegistry, { io: 'input', unrepresentable: 'any' });
+  for (const [name, { kind, text }] of Object.entries(shapeExamples))
+    if (kind === 'json')
+      expect(Object.keys(schemas[name]?.properties ?? {})).toEqual(
+        expect.arrayContaining(Object.keys(JSON.parse(text))),
+      );
 });

@@ -4,6 +4,7 @@ import { caseSchema } from '../../src/cli/decide.ts';
 import { errorKinds, exitMeanings } from '../../src/cli/errors.ts';
 import { allCommands, examplesOf } from '../../src/cli/main.ts';
 import { errorShape, shapes } from '../../src/cli/shapes/shapes.ts';
+import { casesExample, commandExamples, errorExample, type JsonExample, shapeExamples } from './json-examples.ts';
 import { idOf, shapeTable, sharedShapes } from './json-shape.ts';
 
 const intro = `# Command line
@@ -74,7 +75,7 @@ const groups: readonly Group[] = [
 
 const jsonIntro = `# What commands print with --json
 
-<!-- Written by \`npm run docs\`. Edit the shapes in src/cli/shapes. -->
+<!-- Written by \`npm run docs\`. Edit the shapes in src/cli/shapes, and tools/docs/json-examples.ts. -->
 
 One JSON document on standard output: keys in snake_case, times in ISO 8601 in UTC, unknown values null. The shapes are stable: within a
 major version no key is removed, and each key keeps its meaning. Keys may be added. [Commands](cli.md) has the options.
@@ -82,6 +83,8 @@ major version no key is removed, and each key keeps its meaning. Keys may be add
 ## Errors
 
 With \`--json\` an error is the only output, on standard output:
+
+${fence(errorExample)}
 
 ${shapeTable(errorShape)}
 
@@ -181,28 +184,43 @@ function incidentTable(command: Command): string {
   return `\`--help\` lists scenarios, speed, plans and keys. In a running simulator:\n\n| ${command.name()} | does |\n| --- | --- |\n${rows.join('\n')}`;
 }
 
-/** Ends with a line break. */
+/** Words of a command that prints JSON. */
+type Words = keyof typeof shapes;
+
+/** Ends with a line break. Commands without an example share the heading of the shape that they print. */
 export function cliJsonText(): string {
   const shared = sharedShapes([errorShape, ...Object.values(shapes)]).map(({ id, description, table }) =>
-    [`### ${id}`, description, table].join('\n\n'),
+    [`### ${id}`, description, ...exampleText(shapeExamples[id]), table].join('\n\n'),
   );
-  const printed = Object.keys(shapes).map((words) => `## ${words}\n${jsonText(words)}`);
+  const words = Object.keys(shapes) as readonly Words[];
+  const headings = Map.groupBy(words, (one) => (commandExamples[one] ? one : (idOf(shapes[one]) ?? one)));
+  const printed = [...headings.values()].map(
+    (those) => `## ${those.join(', ')}\n\n${those.slice(0, 1).map(jsonText)}\n`,
+  );
   return [jsonIntro, ...printed, `## Shapes\n\n${shared.join('\n\n')}\n`].join('\n');
 }
 
-const casesText = `
-\`--cases\` takes a JSON array of cases, or an object with such an array under \`vectors\`. Each case has:
+const casesText = `\`--cases\` takes a JSON array of cases, or an object with such an array under \`vectors\`:
 
-${shapeTable(caseSchema)}
-`;
+${fence(casesExample)}
 
-/** Empty for a command that prints no facts. */
-function jsonText(words: string): string {
-  const shape = Object.hasOwn(shapes, words) ? shapes[words as keyof typeof shapes] : null;
-  if (shape === null) return '';
+${shapeTable(caseSchema)}`;
+
+function jsonText(words: Words): string {
+  const shape = shapes[words];
+  const example = exampleText(commandExamples[words]);
   const id = idOf(shape);
-  if (id !== null) return `\n\`--json\` prints ${/^[aeiou]/.test(id) ? 'an' : 'a'} [${id}](#${id}).\n`;
-  return `\n\`--json\` prints:\n\n${shapeTable(shape)}\n${words === 'decide' ? casesText : ''}`;
+  if (id !== null)
+    return [`\`--json\` prints ${/^[aeiou]/.test(id) ? 'an' : 'a'} [${id}](#${id}).`, ...example].join('\n\n');
+  return [...example, shapeTable(shape), ...(words === 'decide' ? [casesText] : [])].join('\n\n');
+}
+
+function exampleText(example: JsonExample | undefined): readonly string[] {
+  return example === undefined ? [] : [fence(example)];
+}
+
+function fence({ kind, text }: JsonExample): string {
+  return `\`\`\`${kind}\n${text}\n\`\`\``;
 }
 
 function argumentLine(argument: Argument): string {

@@ -17,7 +17,7 @@ interface Schema {
 }
 
 /** A closed set of more words than these is named only. */
-const maxWordsShown = 12;
+const maxWordsShown = 11;
 
 /** The name of a shape that several commands share; null for any other. */
 export function idOf(shape: z.ZodType): string | null {
@@ -42,7 +42,11 @@ export function sharedShapes(
   }
   return [...found]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([id, schema]) => ({ id, description: schema.description ?? '', table: tableOf(schema) }));
+    .map(([id, schema]) => ({
+      id,
+      description: schema.description ?? '',
+      table: tableOf(withoutLinked(schema, linkIn(schema))),
+    }));
 }
 
 function schemaOf(shape: z.ZodType): Schema {
@@ -72,13 +76,28 @@ function rowsOf({ properties = {}, required = [] }: Schema, path: string): reado
   });
 }
 
-/** The fields of what stands at a path, unless they have a table of their own. */
-function belowOf(schema: Schema, path: string): readonly string[] {
+/** Shapes with a name, by name. */
+const named = z.toJSONSchema(z.globalRegistry, { io: 'input', unrepresentable: 'any' }).schemas as Readonly<
+  Record<string, Schema>
+>;
+
+/** The fields of what stands at a path, unless another table has them: of an action with a target, only the target. */
+function belowOf(schema: Schema, path: string, link = linkIn(schema)): readonly string[] {
   const whole = (schema.anyOf ?? []).find(({ type }) => type !== 'null') ?? schema;
-  if (whole.items) return belowOf(whole.items, `${path}[]`);
-  // A verdict with a time is a verdict.
-  if (whole.$ref || schema.description?.includes('](#')) return [];
-  return rowsOf(whole, `${path}.`);
+  if (whole.items) return belowOf(whole.items, `${path}[]`, link);
+  if (whole.$ref || (link !== null && !named[link])) return [];
+  return rowsOf(withoutLinked(whole, link), `${path}.`);
+}
+
+/** The table to which a description leads. */
+function linkIn({ description }: Schema): string | null {
+  return /\]\(#(\w+)\)/.exec(description ?? '')?.[1] ?? null;
+}
+
+function withoutLinked(schema: Schema, link: string | null): Schema {
+  const elsewhere = named[link ?? '']?.properties ?? {};
+  const own = Object.entries(schema.properties ?? {}).filter(([name]) => !(name in elsewhere));
+  return { ...schema, properties: Object.fromEntries(own) };
 }
 
 function typeOf(schema: Schema): string {

@@ -97,7 +97,7 @@ const verdicts = z.union([
     first_sight: z
       .strictObject(explained)
       .describe(
-        'The verdict on a mailbox that Warmwarden sees for the first time; the fields beside it are of one that it knows.',
+        'The same [fields](#decide) for a mailbox that Warmwarden sees for the first time; those beside it are of one that it knows.',
       ),
   }),
   listOf(z.strictObject({ id: text, ...judged.shape, window_days: count })).describe(
@@ -152,7 +152,7 @@ const backtest = z.strictObject({
       replay: replayed.nullable().describe('null: it could not be read.'),
     }),
   ),
-  totals: z.strictObject(replayTotals),
+  totals: z.strictObject(replayTotals).describe('Sums of the [replays](#backtest).'),
 });
 
 const token = z.strictObject({

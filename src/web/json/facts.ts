@@ -32,9 +32,7 @@ export const moment = z.iso.datetime();
 export const text = z.string();
 export const count = z.int().min(0);
 export const number = z.number();
-export const timeZone = text.describe(
-  'The time zone of times in sentences (`alerts.time_zone`); all other times are in UTC.',
-);
+export const timeZone = text.describe('Of times in sentences: `alerts.time_zone`.');
 export const texts = z.array(text).readonly();
 export const nextCursor = text.nullable().describe('The `cursor` of the next page; null: this is the last.');
 
@@ -86,7 +84,7 @@ export const decision = z
     first_days: dayCounts.describe('The days in the window, as they were at `since`.'),
     days: dayCounts.describe('The days in the window, as they were at `until`.'),
   })
-  .meta({ id: 'decision', description: 'The same decision on consecutive answers.' });
+  .meta({ id: 'decision', description: 'A [verdict](#verdict) to which consecutive answers led, with more fields.' });
 
 export const actionFields = {
   id: text,

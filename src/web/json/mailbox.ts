@@ -60,9 +60,7 @@ export const explainAnswer = z.strictObject({
   }),
   more: z.boolean().describe('There are older entries.'),
   decisions: listOf(decision).describe('The newest first.'),
-  actions: listOf(explainedAction).describe(
-    'The newest first: an [action](#action) with `target_mode`, `target_limit`, `target_settings`, `by`, `causes`, `text`.',
-  ),
+  actions: listOf(explainedAction).describe('The newest first: each is an [action](#action), and has more.'),
   changes: listOf(change).describe('What others changed, the newest first.'),
 });
 
