@@ -237,9 +237,16 @@ export class Store {
   async sessionKey(): Promise<string> {
     const known = await this.#gate.read((db) => metaOf(db, sessionKey));
     if (known !== null) return known;
-    const made = randomBytes(32).toString('base64url');
-    await this.#gate.write((trx) => setMeta(trx, sessionKey, made));
-    return made;
+    const made = { key: sessionKey, value: randomBytes(32).toString('base64url') };
+    return this.#gate.write(async (trx) => {
+      // A standby may make one at the same time.
+      await trx
+        .insertInto('meta')
+        .values(made)
+        .onConflict((is) => is.column('key').doNothing())
+        .execute();
+      return (await metaOf(trx, sessionKey)) ?? made.value;
+    });
   }
 
   writesOff(): Promise<readonly WritesOff[]> {
