@@ -98,8 +98,10 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     incidentAdvice(incident.cause),
     isAny('paused') ? campaignsUntouched : '',
     holds.length > 0 ? unattendedText(holds, { ...look, isUnread: false }) : '',
-    isAny('held') ? `Real bounces: \`${look.command} breaker apply\` acts on ALL held mailboxes.` : '',
-    isAny('held') ? `Wrong data: \`${look.command} breaker discard\` voids the bounces of ALL held mailboxes.` : '',
+    isAny('held')
+      ? `Real bounces: \`${look.command} breaker apply\` acts on EVERY held mailbox, also beyond this incident.`
+      : '',
+    isAny('held') ? `Wrong data: \`${look.command} breaker discard\` voids the bounces of EVERY held mailbox.` : '',
   ].filter((text) => text !== '');
 }
 

@@ -113,7 +113,7 @@ test('an alert that a person silenced does not raise its mailbox, until the sile
 });
 
 const title =
-  'Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 10:02 UTC, most bounces: block (policy_block)';
+  'Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 10:02 UTC, mostly block (policy_block) bounces';
 
 test('one that goes on leads the headline, and stands on the page with its worst five', async () => {
   const fleet = exampleFleet();

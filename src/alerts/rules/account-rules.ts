@@ -91,7 +91,7 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
     firing: () => [
       notGuarded(name, 'its API key is rejected'),
       lastFailure && sentence(withoutAdvice(lastFailure)),
-      'Replace it by one with read and write permission, and reload the configuration (an environment variable: restart).',
+      'Replace it by one with read and write permission, then reload the configuration (environment variable: restart).',
     ],
     ended: () => [`${name}: the key is accepted again`],
   });
@@ -155,7 +155,7 @@ function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condi
       `${name}: the API reports "${status}"`,
       `The health check of the API of account ${name} reports the status "${status}" instead of "ok".`,
       'Warmwarden continues as usual: it judges and acts on what the API answers.',
-      'Check the status page of the warm-up service. If the figures of the API look wrong, switch writes off until they are right.',
+      'Check the status page of the warm-up service. If its figures look wrong, stop the actions of Warmwarden: `warmwarden writes off`.',
     ],
     ended: () => [`${name}: the API reports "ok" again`],
     numbers: () => ({ status }),

@@ -122,10 +122,11 @@ function actionWords(action: Action, context: ActionContext): Words {
   const next =
     nextTryAt === null ? 'Warmwarden does not try again.' : `Warmwarden tries again on ${momentText(nextTryAt, zone)}.`;
   const change = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
+  const shown = action.targetMode === null ? 'the pause' : `${action.targetMode} mode`;
   const advice =
     failed && nextTryAt !== null
       ? `Better not wait: ${change} yourself in the warm-up service.`
-      : `Look at the mailbox in the warm-up service and ${change} yourself.`;
+      : `If the warm-up service does not show ${shown}, ${change} there yourself.`;
   return [
     actionTitle(action),
     kind === 'restore' ? cleanText(verdict) : rateText(verdict),
@@ -148,7 +149,7 @@ function overdueText(action: Action, zone: string): string {
 function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {
   if (kind !== 'recovery' || state !== 'confirmed' || !isWarmupMode(mode) || mode === 'recovery') return '';
   return restore.enabled
-    ? `The warm-up sends less, campaigns as before; the cause can wait until the morning. Warmwarden sets the mailbox back to ${mode} after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
+    ? `The warm-up sends less, and campaigns go on; the cause can wait until the morning. Warmwarden sets the mailbox back to ${mode} after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
     : 'Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.';
 }
 

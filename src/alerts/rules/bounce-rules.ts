@@ -78,8 +78,7 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
   return [
     explainVerdict(verdict),
     'It is guarded again once its bounces can be judged.',
-    advice[verdict.reason] ??
-      'Check the mailbox in the warm-up service. Warmwarden continues by itself when the data is valid again.',
+    advice[verdict.reason] ?? 'Check in the warm-up service what the mailbox really sends.',
   ];
 }
 
@@ -248,7 +247,7 @@ export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Con
       ...(verdict && burst ? burstSentences(verdict, burst) : []),
       countsRead(mailbox, context),
       ...bounceKinds(mailbox),
-      'Check what the mailbox has sent since then.',
+      'Check what the mailbox has sent on these days.',
     ],
     ended: () => [`${mailbox.email}: the burst of bounces is over`, ...explained(mailbox, context)],
     numbers: () => ({
@@ -270,7 +269,7 @@ function burstSentences(verdict: Verdict, burst: NonNullable<Verdict['burst']>):
   const { sent, bounced, from } = burst;
   return [
     `${bouncesText(burst)} since ${datesText(from, from)}: ${percentText((bounced * 1e6) / sent)}, over the limit of ${percentText(verdict.limitPpm ?? 0)}.`,
-    `NO ACTION: the whole window is not a breach. ${explainVerdict(verdict)}`,
+    `NO ACTION: all days that count together are not a breach. ${explainVerdict(verdict)}`,
   ];
 }
 

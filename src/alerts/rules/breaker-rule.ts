@@ -63,8 +63,10 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
       breachText(breaker, context),
       `Held: ${namesText(ranked, context.verdictOf)}${others === 0 ? '' : `, and ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       atFirstSight
-        ? 'Warmwarden does not act without you: it has read most of these mailboxes only once or twice, too few to be sure.'
+        ? 'Warmwarden waits until you decide: it has read most of these mailboxes only once or twice, too few to be sure.'
         : `${actsFromText(actsFrom, context.now, zone)}, if fresh data still shows the breach: on at most a tenth of the fleet per 15 minutes, the worst first.`,
+      'Read the bounces of one of them in the warm-up service: real, or wrong data?',
+      emergencies.length > 0 && 'If they are real, stop the campaigns of these mailboxes yourself, now.',
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       `Wrong data: ${end('discard')} voids the bounces of these ${held.length}: only new ones count.`,
     ],
@@ -124,7 +126,7 @@ function breachText({ entries, openSince }: BreakerState, { windowMs, now, zone 
   const all = counted(entries.length, 'mailbox', 'mailboxes');
   const breached = entries.length === 1 ? 'its bounce limit' : `their bounce limits in the last ${spanText(windowMs)}`;
   const split = `Warmwarden acted on ${acted === 0 ? 'none' : acted} of them, and has held ${entries.length - acted} since ${momentText(openSince ?? now, zone)}.`;
-  return `${all} on ${counted(domains, 'domain')} exceeded ${breached}: a mailbox provider or wrong data is the likely cause. ${split}`;
+  return `${all} on ${counted(domains, 'domain')} exceeded ${breached}. ${split}`;
 }
 
 export function apiName(api: string, accounts: readonly string[]): string {

@@ -54,7 +54,7 @@ function failingWords({ name, failingSince, lastFailure }: ChannelHealth, comman
       'the heartbeat does not get through',
       `The address in alerts.heartbeat has taken no ping since ${since}.`,
       why,
-      'While it takes none, you are not notified when Warmwarden ends.',
+      'Until it does, no monitor tells you if Warmwarden goes down.',
       `Test it: \`${command} channels test heartbeat\``,
     ];
   return [
@@ -171,7 +171,7 @@ export function storeFailing(failure: StoreFailure | null, loss: Loss | null = n
     firing: () => [
       storeTitle,
       failure && sentence(failure.said),
-      'Warmwarden takes NO ACTION until it can record it. Other alerts may not be sent either.',
+      'Warmwarden takes NO ACTION while it cannot record. Other alerts may not be sent either.',
       failure?.remedy,
     ],
     ended: () => [

@@ -87,7 +87,7 @@ function isDomainOver(finding: DomainFinding): Condition['active'] {
 function excessTexts(finding: DomainFinding, excess: DomainExcess, now: EpochMs): readonly string[] {
   const shares = finding.worst().map(({ email, bounced, sent }) => `${email} (${bounced} of ${sent})`);
   return [
-    `These are the counts since ${datesText(excess.from, excess.from)}. Their limits allow ${allowedText(excess.allowed)} in all.`,
+    `Counted since ${datesText(excess.from, excess.from)}. Their limits together allow ${allowedText(excess.allowed)}.`,
     `Most bounces in that time: ${listText(shares)}.`,
     unknownText(finding),
     ageText(finding, now),

@@ -251,7 +251,7 @@ export function undoText(action: Action, command: string): string {
   const { account, email, mailboxId, before } = action;
   const name = typedName({ account, id: mailboxId, email });
   if (action.kind === 'pause') {
-    return `Clean its recipient list, then resume the warm-up: \`${command} resume ${name}\`, or in the warm-up service.`;
+    return `Once its recipient list is clean, resume the warm-up: \`${command} resume ${name}\`, or in the warm-up service.`;
   }
   return `To undo this: \`${command} mode ${name} ${before.mode ?? 'MODE'}\`, or in the warm-up service.`;
 }

@@ -10,7 +10,7 @@ import { domainOf, typedName } from '../mailbox.ts';
 import { compareTexts } from '../nearest.ts';
 import { bouncesText, capital, counted, momentText } from './phrases.ts';
 
-/** `Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 09:40 UTC, most bounces: block` */
+/** `Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 09:40 UTC, mostly block bounces` */
 export function incidentTitle(
   { cause, kind, beganAt }: Pick<Incident, 'cause' | 'kind' | 'beganAt'>,
   members: readonly IncidentMailbox[],
@@ -18,7 +18,7 @@ export function incidentTitle(
 ): string {
   const domains = cause.attribute === 'domain' ? '' : ` on ${counted(domainsOf(members), 'domain')}`;
   const count = counted(members.length, 'mailbox', 'mailboxes');
-  const which = kind === null ? '' : `, most bounces: ${kind}`;
+  const which = kind === null ? '' : `, mostly ${kind} bounces`;
   const limits = members.length === 1 ? 'its bounce limit' : 'their bounce limits';
   return `${cause.attribute === 'domain' ? cause.value : capital(causeText(cause))}: ${count}${domains} over ${limits} since ${momentText(beganAt, zone)}${which}`;
 }

@@ -14,7 +14,7 @@ import {
 import { type NotGuardedCause, notGuardedCauses, type Trouble } from '../../core/not-guarded.ts';
 import type { StoreFailure } from '../../core/store-failure.ts';
 import { dayMs, type EpochMs } from '../../core/time.ts';
-import { campaignsUntouched, sentence as sentenceOf } from '../../core/wording/explain.ts';
+import { sentence as sentenceOf } from '../../core/wording/explain.ts';
 import { sweepsText } from '../../core/wording/forecast.ts';
 import { incidentTitle } from '../../core/wording/incidents.ts';
 import { counted, duration, firstText, momentText, numberText } from '../../core/wording/phrases.ts';
@@ -286,7 +286,9 @@ function adviceOf(facts: HeadlineFacts): string {
   const { counts, firing, notEnforced, sweeps, command } = facts;
   const stuck = stuckActions(facts).length;
   const critical = firing.count('critical');
-  const start = `Start with the critical ${critical === 1 ? 'alert' : 'alerts'} below${counts.paused_by_guard > 0 ? `, then the paused mailboxes. ${campaignsUntouched}` : '.'}`;
+  const paused = counts.paused_by_guard === 1 ? 'the mailbox' : 'the mailboxes';
+  const stopFirst = `Stop the campaigns of ${paused} that Warmwarden paused yourself, now.`;
+  const start = `${counts.paused_by_guard > 0 ? `${stopFirst} Then start` : 'Start'} with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
   const accounts = accountsAdvice(facts.troubles);
   const warned = firing.count('warning');
   // Warnings are omitted beside an account with a trouble, because one of them may be about it.
@@ -311,7 +313,7 @@ function adviceOf(facts: HeadlineFacts): string {
     [critical > 0, start],
     [
       counts.paused_by_guard > 0,
-      `${campaignsUntouched} Clean the recipient list of each mailbox that Warmwarden paused, then resume its warm-up: Warmwarden never does that by itself.${also}`,
+      `${stopFirst} Once their recipient lists are clean, resume the warm-up: Warmwarden never does that by itself.${also}`,
     ],
     [accounts.length > 0, ''],
     [counts.recovering > 0 && also === '', 'Nothing to do now: Warmwarden has acted and keeps watching.'],
