@@ -194,7 +194,7 @@ function clipped(word: string | null): string | null {
   return word === null ? null : quote(word);
 }
 
-const readWarmup: Reader<WarmupAnswer> = reader((body, doubts) => {
+export const readWarmup: Reader<WarmupAnswer> = reader((body, doubts) => {
   const isUnsaid = readText(body['status']) === null && readText(body['warmup_mode']) === null;
   return isUnsaid ? null : warmupOf(body, doubts);
 });

@@ -1,10 +1,32 @@
 // What the readers make of answers, good and odd. docs/faults.md rows T and S.
+import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { readBlacklist, readDetail, readDns, readHealth, readMailboxes, readStats } from '../../src/api/answers.ts';
+import {
+  readBlacklist,
+  readDetail,
+  readDns,
+  readHealth,
+  readMailboxes,
+  readStats,
+  readWarmup,
+} from '../../src/api/answers.ts';
 import { row } from '../guard/samples.ts';
 
 const rowsOf = (...stats: unknown[]) => readStats({ stats })?.rows;
 const emptyRow = row(null, null, null);
+
+test('the answers that docs/mailbox-api.md asks for are read', () => {
+  const page = readFileSync(new URL('../../docs/mailbox-api.md', import.meta.url), 'utf8');
+  const answers = [...page.matchAll(/^```json\n(.*)\n```/gm)].map(([, text = '']) => JSON.parse(text));
+  const [list, stats, warmup, detail, health, _change, dns, blacklist] = answers;
+  expect(readMailboxes(list)).toMatchObject({ mailboxes: [{ id: 'mb1', status: 'active' }], truncated: false });
+  expect(readStats(stats)?.rows?.[0]).toMatchObject({ sent: 40, bounced: 0 });
+  expect(readWarmup(warmup)).toMatchObject({ status: 'active', mode: 'balanced' });
+  expect(readDetail(detail)?.connection).toBe('connected');
+  expect(readHealth(health)?.timestamp).toBe(Date.parse('2026-03-20T10:02Z'));
+  expect(readDns(dns)?.records).toMatchObject({ spf: { pass: true }, dkim: { pass: true }, dmarc: { pass: false } });
+  expect(readBlacklist(blacklist)?.listed).toBe(false);
+});
 
 test.each([
   ['a number', 98.5, 98.5],

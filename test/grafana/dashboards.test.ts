@@ -53,7 +53,7 @@ describe.each(boards())('%s', (file, board) => {
   });
 });
 
-const ofPrometheus = ['up', 'scrape_duration_seconds'];
+const ofPrometheus = ['up', 'scrape_duration_seconds', 'scrape_samples_scraped'];
 
 /** The exposition of a fleet that has each of them. */
 function everyMetric(): Promise<string> {
@@ -90,12 +90,22 @@ test('every metric is in docs/metrics.md with its labels, and nothing else is', 
   expect(exposed.size).toBeGreaterThan(45);
 });
 
-test('every metric that a dashboard or a rule asks for exists', async () => {
+/** Queries that the pages print. */
+const printed = readdirSync(join(folder, '../docs'))
+  .filter((file) => file.endsWith('.md'))
+  .flatMap((place) =>
+    [...readFileSync(join(folder, '../docs', place), 'utf8').matchAll(/^```promql\n(.*?)```/gms)].map(
+      ([, expr = '']) => ({ place, expr }),
+    ),
+  );
+
+test('every metric that a dashboard, a rule or a page asks for exists', async () => {
+  expect(printed.length).toBeGreaterThan(10);
   const text = await everyMetric();
   const exposed = new Set([...text.matchAll(/^(\w+)(?:\{| )/gm)].map(([, name]) => name));
   const recorded = rules('recording.yaml').map(({ record }) => record ?? '');
   const known = new Set([...exposed, ...recorded, ...ofPrometheus]);
-  const unknown = expressions().flatMap(({ place, expr }) =>
+  const unknown = [...expressions(), ...printed].flatMap(({ place, expr }) =>
     [...expr.matchAll(/\b(?:\w+:)?(?:warmwarden|process|nodejs|scrape)_\w+(?::\w+)?|\bup\b/g)]
       .map(([name]) => name)
       .filter((name) => !known.has(name))
