@@ -72,7 +72,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'Warmwarden ended, because a part of it failed or hung: the polling of an account for a minute, or a task such as sending messages for 3 minutes. That is a bug.',
     done: 'systemd, Kubernetes or Warmwarden itself started it again, and it continues where it stopped. If some accounts stop again, it guards the others, and tries these every hour. The alert ends after 5 minutes in which it guards every account.',
-    todo: 'Report the error in the log before "Warmwarden ends". If the alert stays, `/readyz` names the unguarded accounts: watch their bounces in the warm-up service.',
+    todo: 'Report the error. Watch the bounces of unguarded accounts in the warm-up service. The error: `journalctl -u warmwarden | grep -B 5 "Warmwarden ends"`. Unguarded accounts: `curl http://127.0.0.1:7025/readyz`.',
   },
   guard_acted: {
     means: 'A mailbox bounced too much. Warmwarden changed it, and read the change back.',
@@ -115,18 +115,18 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'enforcement',
         means: 'A reload set `enforce` to false: Warmwarden decides, sends `bounce_over_limit`, and changes nothing.',
-        todo: 'Remove `enforce: false`, then run `warmwarden reload`.',
+        todo: 'Remove `enforce: false`.',
       },
       {
         cause: 'account',
         means: 'A reload removed an account: Warmwarden no longer polls it. The alert ends after 3 days.',
-        todo: 'Put the account back, then run `warmwarden reload`.',
+        todo: 'Put the account back.',
       },
       {
         cause: 'channels',
         means:
           'A reload removed every channel except recipes: Warmwarden keeps guarding, but it can no longer notify you.',
-        todo: 'Put the channels back, then run `warmwarden reload`.',
+        todo: 'Put the channels back.',
       },
       {
         cause: 'silence',
@@ -134,7 +134,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'Run `warmwarden silence expire ID`.',
       },
     ],
-    todo: 'If it was intended, nothing. What is off: `warmwarden alerts list --details`.',
+    todo: 'If it was intended, nothing. What is off: `warmwarden alerts list --details`. After a correction: `warmwarden reload`.',
   },
   contested: {
     means:
@@ -147,14 +147,15 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'daily limit',
         means: 'One day after the switch, the daily limit is still over 15 emails.',
-        todo: '`warmwarden limit MAILBOX 15`: the limit stays as you set it. Without effect, `warmwarden pause MAILBOX`.',
+        todo: 'Set the limit: it stays.',
       },
       {
         cause: 'overdue',
         means: 'It has been in recovery mode for over 45 days, and was never clean enough to go back.',
-        todo: 'Look for the cause: list, DNS, reputation. Or set the mode: `warmwarden mode MAILBOX MODE`.',
+        todo: 'Look for the cause: list, DNS, reputation.',
       },
     ],
+    todo: 'Set the limit: `warmwarden limit MAILBOX 15`. Without effect: `warmwarden pause MAILBOX`. Overdue: `warmwarden mode MAILBOX MODE`.',
   },
   guard_action_failed: {
     means: 'Warmwarden could not change a mailbox. The message says why.',
@@ -198,6 +199,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'As above, and ask the warm-up service. Exclude a mailbox whose warm-up ended.',
       },
     ],
+    todo: 'The doubtful data: `warmwarden explain MAILBOX`.',
   },
   bounce_over_limit: {
     means:
@@ -252,20 +254,21 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'connection',
         means: 'The warm-up service lost its connection, so the mailbox neither sends nor receives.',
-        todo: 'Connect it again in the warm-up service. The message has the error.',
+        todo: 'Connect it again in the warm-up service.',
       },
       {
         cause: 'status',
         severity: 'warning',
         means: 'Its status is unknown to Warmwarden, such as "suspended".',
-        todo: 'Look at it in the warm-up service. If the status is normal, add the word to `alerts.rules.mailbox_unwell.known`.',
+        todo: 'If it is normal, add the word to `alerts.rules.mailbox_unwell.known`.',
       },
     ],
+    todo: 'All disconnected ones: `warmwarden recipes run disconnected`.',
   },
   mailbox_missing: {
     means:
       'Two lists in a row lack a mailbox that was listed before, or that the configuration includes by name. Warmwarden does not watch it, and keeps its history. The alert ends when the mailbox is back or no longer included, otherwise after a week.',
-    todo: 'If somebody removed it, do nothing, or remove it from `mailboxes.include`. Otherwise look for it in the warm-up service. If it never was in the list, check its spelling. Check also whether the key can see it.',
+    todo: 'If somebody removed it, nothing, or remove it from `mailboxes.include`. Otherwise look for it in the warm-up service, and check its spelling. What the key sees: `curl -H "Authorization: Bearer KEY" https://api.example.com/v1/mailboxes`.',
   },
   dns_failing: {
     means:
@@ -284,11 +287,12 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'Put the word into one of these lists.',
       },
     ],
+    todo: 'The records: `warmwarden recipes run dns-problems`.',
   },
   blacklisted: {
     means:
       'The IP address or domain that a mailbox sends from is on a blacklist. Critical if that list is in `alerts.rules.blacklisted.major`. It ends when two checks find it on no list.',
-    todo: 'Find out why before you ask the list to remove it: bounces, complaints, a neighbor on a shared IP address. Add lists that do not matter to `ignore`.',
+    todo: 'Find out why before you ask the list to remove it: bounces, complaints, a neighbor on a shared IP address. Add lists that do not matter to `ignore`. All listings: `warmwarden recipes run blacklisted`.',
   },
   stale_data: {
     means: 'Data of a mailbox is too old. The alert ends with the first fresh data.',
@@ -297,7 +301,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         cause: 'statistics',
         means:
           'Three polls of `poll.stats` brought none (about 45 minutes), they end too many days ago (`guard.stale_after_days`), or count no email on 2 sending days. Or the warm-up cannot be read. The mailbox is NOT GUARDED.',
-        todo: 'Check whether the API is up, whether the mailbox still sends, and whether the budget is large enough: `warmwarden doctor`.',
+        todo: 'Check whether the mailbox still sends.',
       },
       {
         cause: 'dns, blacklist',
@@ -306,6 +310,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'Run the check in the warm-up service. If it stays old, ask its support, and check DNS and blacklists yourself.',
       },
     ],
+    todo: 'The API and the budget: `warmwarden doctor`. All old data: `warmwarden recipes run stale-data`.',
   },
   reputation_low: {
     means: 'The emails of a mailbox are received worse. Warmwarden changes nothing because of this.',
@@ -391,15 +396,16 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         cause: 'reload',
         means:
           'Warmwarden refused it: the file has errors, it removes over 20% of the guarded mailboxes or every channel except recipes, or the store cannot be read. The previous configuration stays in force.',
-        todo: 'Run `warmwarden check`, correct the file, then run `warmwarden reload` (with `--force` if you intend the removal).',
+        todo: 'Correct the file. If you intend the removal: `--force`.',
       },
       {
         cause: 'patterns',
         means:
           'A pattern of `mailboxes`, `overrides` or a route matches no mailbox in two lists. A mistyped exclude leaves its mailboxes guarded. An include without a wildcard is `mailbox_missing`.',
-        todo: 'The message names the place and the nearest match. Correct or remove the pattern, then run `warmwarden reload`.',
+        todo: 'The message names the place and the nearest match. Correct or remove the pattern.',
       },
     ],
+    todo: 'Every mistake: `warmwarden check`. What would change: `warmwarden reload --dry-run`. When it is right: `warmwarden reload`.',
   },
   operator_acted: {
     means:
@@ -416,7 +422,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
     means:
       'The store cannot be read or written: the disk is full, another process has locked the file, or the file is damaged, deleted or replaced. The alert ends when nothing has failed for half a minute; a damaged file counts as damaged until a restart.',
     done: 'Warmwarden takes no action that it cannot record, and retries every few seconds. It sends this alert without the store, and other alerts when the store works again. `/readyz` fails.',
-    todo: 'Follow the advice in the message, which the log has, too. If the `-wal` or `-shm` file was deleted, end Warmwarden with SIGTERM, not with kill -9: then nothing is lost.',
+    todo: 'Follow the advice in the message. If the `-wal` or `-shm` file was deleted, end Warmwarden with SIGTERM, not with kill -9: then nothing is lost. Damage: `warmwarden store check`. The disk: `df -h /var/lib/warmwarden`.',
   },
 };
 

@@ -29,20 +29,20 @@ function sectionText(rule: AlertRule): string {
     `${means}\n`,
     ...(cases.length === 0 ? [] : [`${tableText(cases)}\n`]),
     ...(done === null ? [] : [`**What was done.** ${done}\n`]),
-    ...(todo === null ? [] : [`**What to do.** ${withCommands(todo)}\n`]),
+    ...(todo === null ? [] : [`**What to do.**${withCommands(todo)}\n`]),
   ].join('\n');
 }
 
-/** Moves each `Purpose: \`command\`.` behind the other sentences, as a line of one block of code. */
+/** What follows a heading. Moves each `Purpose: \`command\`.` behind the other sentences, as a line of one block of code. */
 function withCommands(todo: string): string {
   const commands = [...todo.matchAll(/(?:^| )([A-Z][^.:`]*): `([^`]+)`\./g)];
-  if (commands.length === 0) return todo;
+  if (commands.length === 0) return ` ${todo}`;
   const sentences = commands.reduce((text, [all]) => text.replace(all, ''), todo).trim();
   const width = Math.max(...commands.map(([, , command = '']) => command.length));
   const lines = commands.map(([, purpose = '', command = '']) => {
     return `${command.padEnd(width)}  # ${purpose.charAt(0).toLowerCase()}${purpose.slice(1)}`;
   });
-  return [sentences || 'Run:', `\`\`\`\n${lines.join('\n')}\n\`\`\``].join('\n\n');
+  return [sentences === '' ? '' : ` ${sentences}`, `\`\`\`\n${lines.join('\n')}\n\`\`\``].join('\n\n');
 }
 
 type Cases = ReturnType<typeof runbookOf>['cases'];
