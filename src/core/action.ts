@@ -111,7 +111,7 @@ export type PlannedAction = ActionIn<'planned', EpochMs | null, null, EpochMs | 
 export type OpenAction = ActionIn<'open', EpochMs, EpochMs | null, null>;
 type ConfirmedAction = ActionIn<'confirmed', EpochMs, EpochMs, null>;
 /** refused: the API said no. unconfirmed: the change is not (yet) to be seen. */
-type FailedAction = ActionIn<'refused' | 'unconfirmed', EpochMs, EpochMs, EpochMs | null>;
+export type FailedAction = ActionIn<'refused' | 'unconfirmed', EpochMs, EpochMs, EpochMs | null>;
 /** Given up before a POST, the first or a further one: the mailbox had changed, or the verdict no longer stood. */
 type DroppedAction = ActionIn<'dropped', EpochMs | null, EpochMs, null>;
 

@@ -1,15 +1,14 @@
 // The recipe catalogue: the definitions shipped with Warmwarden and those in the user's folder.
-import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BrokenRecipe } from '../core/recipe.ts';
 import { bothDaysDoubt } from '../world/schedule.ts';
-import { readSmallFile } from '../world/schema/small-file.ts';
+import { failureOf, readSmallFile } from '../world/schema/small-file.ts';
 import { nextTurn } from '../world/world.ts';
 import { type Definition, readDefinition } from './definition.ts';
 
-/** Stands in the sources also when the program runs from dist. */
+/** The folder stands in the sources also when the program runs from dist. */
 const builtInFolder = fileURLToPath(new URL('../../src/recipes/built-in/', import.meta.url));
 const maxFiles = 500;
 const maxFileBytes = 64 * 1024;
@@ -28,9 +27,9 @@ const checked = new Map<string, { readonly text: string; readonly read: ReadReci
 export async function readCatalogue(folder: string): Promise<Catalogue> {
   const definitions = new Map<string, Definition>();
   const broken: BrokenRecipe[] = [];
-  const paths = await yamlFiles(folder);
+  const paths = await yamlFiles(folder, broken);
   const files = [
-    ...(await yamlFiles(builtInFolder)).map((path) => ({ path, builtIn: true })),
+    ...(await yamlFiles(builtInFolder, broken)).map((path) => ({ path, builtIn: true })),
     ...paths.slice(0, maxFiles).map((path) => ({ path, builtIn: false })),
   ];
   const taken = new Map<string, string>();
@@ -67,9 +66,13 @@ async function readRecipe(path: string, builtIn: boolean): Promise<ReadRecipe> {
   return read;
 }
 
-async function yamlFiles(folder: string): Promise<readonly string[]> {
-  if (!existsSync(folder)) return [];
-  const names = await readdir(folder).catch((): string[] => []);
+/** Adds a folder that can't be read to `broken`. A folder that does not exist is empty. */
+async function yamlFiles(folder: string, broken: BrokenRecipe[]): Promise<readonly string[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+    const problems = [`${folder}: can't be read: ${failureOf(error)}`];
+    if (error.code !== 'ENOENT') broken.push({ file: folder, problems });
+    return [];
+  });
   return names
     .filter((name) => /\.ya?ml$/.test(name))
     .sort()

@@ -4,8 +4,8 @@ import { boundParameters, sandboxFor, sayable } from './sandbox.ts';
 import type { SelectJob } from './select.ts';
 
 const rowsAChunk = 200;
-const chunkLetters = 64 * 1024;
-const maxRowLetters = 256 * 1024;
+const chunkBytes = 64 * 1024;
+const maxRowBytes = 256 * 1024;
 const stdout = 1;
 
 /** A full pipe blocks, so rows never pile up here. */
@@ -38,22 +38,23 @@ async function run({ place, select, parameters, integers, facts, maxRows, maxByt
   statement.setAllowUnknownNamedParameters(true);
   say(JSON.stringify({ columns: statement.columns().map(({ name }) => name) }));
   let chunk: string[] = [];
-  let [letters, rows, bytes] = [0, 0, 0];
+  let [chunkSize, rows, bytes] = [0, 0, 0];
   const flush = () => {
     if (chunk.length > 0) say(`${chunk.length} [${chunk.join(',')}]`);
-    [chunk, letters] = [[], 0];
+    [chunk, chunkSize] = [[], 0];
   };
   let truncated = false;
   for (const values of statement.iterate(boundParameters(parameters, integers)) as Iterable<unknown>) {
     const row = JSON.stringify((values as unknown[]).map(cell));
-    bytes += row.length;
-    if (row.length > maxRowLetters) throw new Error(`a row is larger than ${maxRowLetters / 1024} KiB`);
+    const size = Buffer.byteLength(row);
+    bytes += size;
+    if (size > maxRowBytes) throw new Error(`a row is larger than ${maxRowBytes / 1024} KiB`);
     truncated = rows >= maxRows || bytes > maxBytes;
     if (truncated) break;
     rows += 1;
-    letters += row.length;
+    chunkSize += size;
     chunk.push(row);
-    if (chunk.length >= rowsAChunk || letters >= chunkLetters) flush();
+    if (chunk.length >= rowsAChunk || chunkSize >= chunkBytes) flush();
   }
   flush();
   say(JSON.stringify({ truncated }));

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import type { Operate } from '../../src/core/operator-command.ts';
 import type { RunRequest } from '../../src/core/recipe.ts';
-import { scheduleDoubts } from '../../src/recipes/catalogue.ts';
+import { readCatalogue, scheduleDoubts } from '../../src/recipes/catalogue.ts';
 import { readDefinition } from '../../src/recipes/definition.ts';
 import { arrivedMailbox } from '../store/records.ts';
 import { folderOfFile } from '../support/new-folder.ts';
@@ -119,6 +119,15 @@ test('a schedule with a day of the month and a day of the week is doubted', asyn
 });
 
 const folder = folderOfFile();
+
+test('a folder of recipes that can not be read is told as a broken file is, and one that does not exist is empty', async () => {
+  const taken = join(folder, 'taken');
+  writeFileSync(taken, '');
+  const { definitions, broken } = await readCatalogue(taken);
+  const problem = `${taken}: can't be read: a part of its path is not a folder`;
+  expect([definitions.size > 0, broken]).toEqual([true, [{ file: taken, problems: [problem] }]]);
+  expect((await readCatalogue(join(folder, 'nowhere'))).broken).toEqual([]);
+});
 
 const recipe = (id: string, select: string) =>
   writeFileSync(

@@ -190,6 +190,11 @@ describe('a SELECT', () => {
     expect([rows.length, truncated]).toEqual([9, true]);
   });
 
+  test('that gives large rows ends at the byte limit, however few letters that is', async () => {
+    const { rows, truncated } = await ask(`${endless} SELECT replace(hex(zeroblob(12500)), '0', '€') AS much FROM r`);
+    expect([rows.length, truncated]).toEqual([13, true]);
+  });
+
   test('that computes for ever is stopped at the time limit', async () => {
     const { error } = await ask(`${endless} SELECT count(*) FROM r`, { timeLimitMs: 500 });
     expect(error).toBe('it took longer than 0.5 s and was stopped');

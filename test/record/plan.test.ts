@@ -1,6 +1,6 @@
 // What a verdict and an answer mean for the action on a mailbox: planned, confirmed, dropped, tried again.
 import { describe, expect, test } from 'vitest';
-import { isOurs, planAfter, showsChange } from '../../src/account/record/plan.ts';
+import { isActive, isOurs, planAfter, showsChange } from '../../src/account/record/plan.ts';
 import { type Action, type ActionState, actionAfter, type GuardActionKind } from '../../src/core/action.ts';
 import { judge } from '../../src/core/guard/judge.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
@@ -44,6 +44,13 @@ test.each<{ wanted: Verdict['action']; beside: readonly (ActionState | null)[]; 
   for (const state of beside) expect([state, plan(wanted, state && action(state))]).toEqual([state, becomes]);
 });
 
+test('a failed change of a person is not active, and the type of what is not active includes it', () => {
+  const failed = action('refused', 'recovery', { by: { name: 'ann', reason: 'a bad list' } });
+  const stateUnlessActive = (one: Action) => (isActive(one) ? null : one.state);
+  const refused: ReturnType<typeof stateUnlessActive> = 'refused';
+  expect(stateUnlessActive(failed)).toBe(refused);
+});
+
 test('where nothing may be written, nothing is planned, and what is no longer wanted is dropped', () => {
   expect(plan('pause', null, false)).toEqual([]);
   for (const state of waiting) expect(plan('pause', action(state), false)).toEqual(['old recovery dropped']);
@@ -73,8 +80,7 @@ test.each<[kind: GuardActionKind, was: string | null, mode: string | null, statu
   expect(showsChange(action('open', kind, { before }), warmup(mode, status), words)).toBe(shows);
 });
 
-test.each<[what: string, Action | null, after: number, ours: boolean]>([
-  ['there was none', null, 0, false],
+test.each<[what: string, Action, after: number, ours: boolean]>([
   ['it is planned', action('planned'), 0, false],
   ['it is open', action('open'), 0, true],
   ['it is unconfirmed', action('unconfirmed'), 24 * hourMs, true],

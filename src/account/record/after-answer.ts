@@ -15,7 +15,7 @@ import { causeSentences } from '../../core/wording/causes.ts';
 import type { DecisionRecord } from '../../store/writes.ts';
 import { judgeMailbox, type Observation, observe } from './observe.ts';
 import { changesIn, isPausedByHabit } from './outside-changes.ts';
-import { isActive, isEffectOf, isOurs, isPending, planAfter, type Settlement, showsChange } from './plan.ts';
+import { isActive, isEffectOf, isOurs, isWaiting, planAfter, type Settlement, showsChange } from './plan.ts';
 
 export interface AnswerContext {
   readonly policy: Policy;
@@ -109,7 +109,7 @@ interface Proof {
 /** Only its read-backs prove a pause of ours where the API shows paused by habit, for example at night. */
 function proofIn(mailbox: MailboxState, observation: Observation, { now, words }: AnswerContext): Proof | null {
   const { action } = mailbox;
-  if (observation.route !== 'warmup' || !isOurs(action, now)) return null;
+  if (observation.route !== 'warmup' || !action || !isOurs(action, now)) return null;
   const { observed } = observation;
   if (action.kind === 'pause' && action.state !== 'open' && isPausedByHabit(mailbox, words, now)) return null;
   return showsChange(action, observed.answer, words) ? { action, observed } : null;
@@ -117,7 +117,7 @@ function proofIn(mailbox: MailboxState, observation: Observation, { now, words }
 
 /** Finds a person's change that failed and shows late, while the action that it displaced waits in its place again. */
 function displacedProofIn(mailbox: MailboxState, observation: Observation, context: AnswerContext): Proof | null {
-  const [, action] = isPending(mailbox.action) ? context.actionsOf(mailbox) : [];
+  const [, action] = isWaiting(mailbox.action) ? context.actionsOf(mailbox) : [];
   return action?.by ? proofIn({ ...mailbox, action }, observation, context) : null;
 }
 

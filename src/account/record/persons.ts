@@ -7,7 +7,7 @@ import { isWarmupMode, maxPerDay } from '../../core/policy.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
 import type { World } from '../../world/world.ts';
 import type { RecorderRooms } from './guarded-account.ts';
-import { actionId, isActive, isPending, plannedAction, type WantedChange } from './plan.ts';
+import { actionId, isActive, isWaiting, plannedAction, type WantedChange } from './plan.ts';
 
 export type PersonsChange = WantedChange & { readonly by: Person };
 
@@ -55,12 +55,12 @@ export function planForPerson(
     if (refusal !== null) return refusal;
     const current = mailbox.action;
     const detail = `${change.by.name} requested something else`;
-    const pending = isPending(current) ? current : null;
-    const gone = pending ? [actionAfter(pending, { kind: 'dropped', detail, at: now })] : [];
+    const waiting = isWaiting(current) ? current : null;
+    const gone = waiting ? [actionAfter(waiting, { kind: 'dropped', detail, at: now })] : [];
     const mode = mailbox.warmup?.answer.mode ?? null;
     const unjudged = () => verdictWithoutCounts({ reason: 'no_data', mode, run: 'unknown', dataAgeMs: 0 });
     const verdict = mailbox.verdict?.answer ?? unjudged();
-    const wanted = pending ? { ...change, displaced: pending } : change;
+    const wanted = waiting ? { ...change, displaced: waiting } : change;
     const planned = plannedAction(mailbox, wanted, { verdict, now, newId: () => actionId(now, world.random()) });
     await store.recordActions([...gone, planned]);
     for (const action of [...gone, planned]) fleet.putAction(action);

@@ -3,10 +3,11 @@
 import {
   type Action,
   actionAfter,
+  type FailedAction,
   type GuardActionKind,
   hasSettings,
+  type OpenAction,
   type Outcome,
-  type PendingAction,
   type PlannedAction,
   type Unsuccessful,
 } from '../../core/action.ts';
@@ -22,15 +23,18 @@ import type { AskPlace } from './observe.ts';
 /** A change that appears later than this after our POST counts as another person's. */
 const ownsLateChangeMs = hourMs;
 
+/** A failed change of a person's is over: the person has the answer, and nothing is retried. */
+type ActiveAction = PlannedAction | OpenAction | (FailedAction & { readonly by: null });
+
 /** True if the action is wanted, in progress, or failed and not withdrawn: no second of its kind may be planned. */
-export function isActive(action: Action | null): action is Action {
+export function isActive(action: Action | null): action is ActiveAction {
   if (action === null || action.state === 'confirmed' || action.state === 'dropped') return false;
-  // A failed change of a person's is over: the person has the answer, and nothing is retried.
   return !action.by || action.state === 'planned' || action.state === 'open';
 }
 
-export function isPending(action: Action | null): action is PendingAction {
-  return isActive(action) && action.state !== 'open' && action.state !== 'confirmed' && action.state !== 'dropped';
+/** True if the action is active and no POST of it is in progress. */
+export function isWaiting(action: Action | null): action is Exclude<ActiveAction, OpenAction> {
+  return isActive(action) && action.state !== 'open';
 }
 
 /** A new status word also shows a pause or a resume, unless it means the opposite. */
@@ -66,8 +70,8 @@ export function isFromBefore(
 }
 
 /** Returns true if an answer that shows the change proves our own POST: a POST was sent, and not too long ago. */
-export function isOurs(action: Action | null, now: EpochMs): action is Action {
-  if (!action || action.attempts === 0 || action.openedAt === null) return false;
+export function isOurs(action: Action, now: EpochMs): boolean {
+  if (action.attempts === 0 || action.openedAt === null) return false;
   // A paused status may have other causes, such as a service that pauses at night.
   if (action.state === 'open' || (action.state === 'unconfirmed' && !action.by && action.kind !== 'pause')) return true;
   const late = action.state === 'dropped' || action.state === 'unconfirmed';

@@ -227,7 +227,7 @@ function runFromLocation(headers: AnswerHeaders): RunRecord | null {
   return readRun({ id: isEscaped(encoded) ? decodeURIComponent(encoded) : encoded });
 }
 
-/** Each next wait is twice as long. At the longest a run takes 12 of the 60 requests of the smallest plan. */
+/** Each next wait is twice as long. Chance halves it at most, so a run takes at most 24 of the 60 requests of a `pro` key. */
 const firstWaitMs = 250;
 const longestWaitMs = 5 * secondMs;
 /** Number of 404s in a row that mean that a run does not exist: a service may know a new run only a moment later. */
