@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Egress } from '../core/egress.ts';
 import { listText } from '../core/wording/phrases.ts';
 import { notOneOf, secretsAmong } from '../world/schema/section.ts';
-import type { World } from '../world/world.ts';
+import type { Clock, World } from '../world/world.ts';
 import { alertmanagerChannel, alertmanagerSettings } from './alertmanager.ts';
 import type { Channel, SendResult } from './channel.ts';
 import { discordChannel, discordSecret, discordSettings } from './discord.ts';
@@ -19,7 +19,7 @@ import { webhookChannel, webhookSecret, webhookSettings } from './webhook.ts';
 
 interface ChannelType<Schema extends z.ZodType> {
   readonly settings: Schema;
-  readonly create: (settings: WithEgress<z.output<Schema>> & ForPeople, world: World) => Channel;
+  readonly create: (settings: WithEgress<z.output<Schema>> & ForPeople, clock: Clock, world: World) => Channel;
   /** Pattern of the secret that its address or key contains, wherever that is written. */
   readonly secretShape?: RegExp;
   /** False if renderNotice() returns null for the digest. */
@@ -31,44 +31,24 @@ function channelType<Schema extends z.ZodType>(type: ChannelType<Schema>): Chann
 }
 
 const types = {
-  slack: channelType({
-    settings: slackSettings,
-    create: (settings, { clock }) => slackChannel(settings, clock),
-    secretShape: slackSecret,
-  }),
+  slack: channelType({ settings: slackSettings, create: slackChannel, secretShape: slackSecret }),
   email: channelType({
     settings: emailSettings,
     create: (settings) => emailChannel(settings),
     secretShape: emailSecret,
   }),
-  pagerduty: channelType({
-    settings: pagerdutySettings,
-    create: (settings, { clock }) => pagerdutyChannel(settings, clock),
-    hasDigest: false,
-  }),
-  teams: channelType({
-    settings: teamsSettings,
-    create: (settings, { clock }) => teamsChannel(settings, clock),
-    secretShape: teamsSecret,
-  }),
-  discord: channelType({
-    settings: discordSettings,
-    create: (settings, { clock }) => discordChannel(settings, clock),
-    secretShape: discordSecret,
-  }),
+  pagerduty: channelType({ settings: pagerdutySettings, create: pagerdutyChannel, hasDigest: false }),
+  teams: channelType({ settings: teamsSettings, create: teamsChannel, secretShape: teamsSecret }),
+  discord: channelType({ settings: discordSettings, create: discordChannel, secretShape: discordSecret }),
   ...presets,
-  http: channelType({ settings: httpSettings, create: (settings, { clock }) => httpChannel(settings, clock) }),
-  webhook: channelType({
-    settings: webhookSettings,
-    create: (settings, { clock }) => webhookChannel(settings, clock),
-    secretShape: webhookSecret,
-  }),
-  alertmanager: channelType({
-    settings: alertmanagerSettings,
-    create: (settings, { clock }) => alertmanagerChannel(settings, clock),
+  http: channelType({ settings: httpSettings, create: httpChannel }),
+  webhook: channelType({ settings: webhookSettings, create: webhookChannel, secretShape: webhookSecret }),
+  alertmanager: channelType({ settings: alertmanagerSettings, create: alertmanagerChannel, hasDigest: false }),
+  recipe: channelType({
+    settings: recipeSettings,
+    create: (settings, _clock, world) => recipeChannel(settings, world),
     hasDigest: false,
   }),
-  recipe: channelType({ settings: recipeSettings, create: recipeChannel, hasDigest: false }),
 };
 type Traits = Pick<ChannelType<z.ZodType>, 'secretShape' | 'hasDigest'> & { readonly settings: AnySettings };
 const traits: Readonly<Record<string, Traits>> = types;
@@ -104,7 +84,7 @@ interface ChannelParts extends ForPeople {
 /** The channel. What it reports of an answer has none of its secrets, which a receiver may quote. */
 export function createChannel(settings: ChannelSettings, { world, ...people }: ChannelParts): Channel {
   const { create } = types[settings.type] as ChannelType<z.ZodType<ChannelSettings>>;
-  const channel = create({ ...settings, ...people }, world);
+  const channel = create({ ...settings, ...people }, world.clock, world);
   const secrets = secretsAmong(settings);
   return {
     ...channel,

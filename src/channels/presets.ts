@@ -8,7 +8,7 @@ import { visibleText } from '../core/wording/phrases.ts';
 import { fieldsOf, type JsonFields } from '../world/schema/json.ts';
 import { baseUrl, refuse, serviceUrl, whole } from '../world/schema/scalars.ts';
 import { optional, secret, section } from '../world/schema/section.ts';
-import type { World } from '../world/world.ts';
+import type { Clock } from '../world/world.ts';
 import { hookKeys } from './channel.ts';
 import { type Chat, type ChatAnswer, type ChatSettings, chatChannel, meaningOf } from './chat.ts';
 import { discordWriter } from './discord.ts';
@@ -38,7 +38,7 @@ function preset<Schema extends z.ZodType<{ readonly type: string }>>(
   settings: Schema,
   presetOf: (settings: PresetSettings<Schema>) => Preset,
 ) {
-  const create = (values: PresetSettings<Schema>, { clock }: Pick<World, 'clock'>) => {
+  const create = (values: PresetSettings<Schema>, clock: Clock) => {
     const { minGapMs = secondMs, read, ...chat } = presetOf(values);
     return chatChannel({ ...chat, type: values.type, minGapMs, read: readBy(read) }, values, clock);
   };
@@ -359,7 +359,7 @@ type OpsgenieSettings = PresetSettings<typeof opsgenieSettings>;
 const opsgenie = {
   settings: opsgenieSettings,
   hasDigest: false as const,
-  create: (settings: OpsgenieSettings, { clock }: Pick<World, 'clock'>) => {
+  create: (settings: OpsgenieSettings, clock: Clock) => {
     const headers = { authorization: `GenieKey ${settings.apiKey}` };
     const remedy = 'check api_key, and url in the EU';
     const meaning = { who: 'Opsgenie', remedy, read: readBy(undefined), repeats: 'always' } as const;
