@@ -81,12 +81,12 @@ export function timeOfDayMs(time: string): number {
  */
 export function momentAt(date: IsoDate, timeMs: number, zone: string): EpochMs {
   const shown = dayOf(date) * dayMs + timeMs;
-  const [before, after] = [shown - aheadMs(shown - dayMs, zone), shown - aheadMs(shown + dayMs, zone)];
-  return [before, after].find((at) => at + aheadMs(at, zone) === shown) ?? before;
+  const [before, after] = [shown - offsetMs(shown - dayMs, zone), shown - offsetMs(shown + dayMs, zone)];
+  return [before, after].find((at) => at + offsetMs(at, zone) === shown) ?? before;
 }
 
 /** Distance of the zone's clock from UTC. */
-function aheadMs(at: EpochMs, zone: string): number {
+export function offsetMs(at: EpochMs, zone: string): number {
   const { date, time } = wallClock(at, zone);
   return dayOf(date) * dayMs + timeOfDayMs(time) - Math.floor(at / minuteMs) * minuteMs;
 }

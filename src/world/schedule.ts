@@ -1,5 +1,7 @@
 // Schedules: cron expressions, read with node-cron's matcher, since its own clock can't be replaced.
+import { isDeepStrictEqual } from 'node:util';
 import { createTask, validateDetailed } from 'node-cron';
+import { dayMs, hourMs, minuteMs, offsetMs, secondMs, wallClock } from '../core/time.ts';
 
 /** A leading field of seconds is allowed. */
 export interface Schedule {
@@ -19,7 +21,7 @@ export interface ScheduleGaps {
 
 /** Number of runs whose distances are compared, and how far back they are searched. */
 const runsCompared = 200;
-const comparedMs = 400 * 86_400_000;
+const comparedMs = 400 * dayMs;
 
 /** Cache: a schedule never changes, and hundreds of accounts share a few. */
 const schedules = new Map<string, Schedule>();
@@ -33,8 +35,7 @@ export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
 
 /** Returns true for a minute of local time that occurs twice, on the night when clocks go back, and within any minute. */
 export function isSameLocalMinute(one: number, other: number, timeZone: string): boolean {
-  const format = new Intl.DateTimeFormat('en', { timeZone, dateStyle: 'short', timeStyle: 'short' });
-  return format.format(one) === format.format(other);
+  return isDeepStrictEqual(wallClock(one, timeZone), wallClock(other, timeZone));
 }
 
 /** Returns null for an expression that has at most one of day of the month and day of the week. */
@@ -93,7 +94,6 @@ function readSchedule(expression: string, timeZone: string): Schedule {
 /** Start of a step if a schedule has a run then, else an earlier step after which it has none. */
 type NewestBefore = (at: number) => number;
 
-const [secondMs, minuteMs, hourMs, dayMs] = [1_000, 60_000, 3_600_000, 86_400_000];
 /** The cache is cleared beyond this number of days. */
 const maxPartsKept = 2_000;
 const named: Readonly<Record<string, string>> = {
@@ -127,26 +127,11 @@ const quarterMs = 15 * minuteMs;
 
 /** Like `partsOf`, by a zone's wall clock. A step back across a change of the offset is a short one. */
 function inZone(before: NewestBefore, timeZone: string, stepMs: number): NewestBefore {
-  /** Lazy: another check reports an invalid zone. */
-  let format: Intl.DateTimeFormat | undefined;
   const distances = new Map<number, number>();
   const distance = (at: number) => {
     const quarter = Math.floor(at / quarterMs) * quarterMs;
-    const known = distances.get(quarter);
-    if (known !== undefined) return known;
-    format ??= new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-    });
-    const part = Object.fromEntries(format.formatToParts(quarter).map(({ type, value }) => [type, Number(value)]));
-    const { year = 0, month = 0, day = 0, hour = 0, minute = 0 } = part;
+    const found = distances.get(quarter) ?? offsetMs(quarter, timeZone);
     if (distances.size > maxPartsKept) distances.clear();
-    const found = Date.UTC(year, month - 1, day, hour, minute) - quarter;
     distances.set(quarter, found);
     return found;
   };
