@@ -37,10 +37,9 @@ export const credentialKeys = {
   headers: secretMap(headers, 'More headers of each request: {NAME: VALUE}. Values are secrets; NAME_file is a file.'),
   username: optional(
     z.string().regex(/^[^:\p{Cc}]+$/u, 'must have no colon and no line breaks'),
-    undefined,
     'The user name for Basic authentication.',
   ),
-  password: secret(optional(z.string().min(1), undefined, 'The password for Basic authentication.')),
+  password: secret(optional(z.string().min(1), 'The password for Basic authentication.')),
 };
 
 /** Rule between credentialKeys. */

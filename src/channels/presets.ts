@@ -129,7 +129,7 @@ const telegram = preset(
       .union([z.string(), z.int().transform(String)])
       .pipe(z.string().regex(/^(-?\d+|@\w+)$/, 'must be the number of a chat, or @NAME of a channel'))
       .describe('The chat: a number, or @NAME of a channel.'),
-    thread: optional(whole(1, Number.MAX_SAFE_INTEGER), undefined, 'The topic of a forum.'),
+    thread: optional(whole(1, Number.MAX_SAFE_INTEGER), 'The topic of a forum.'),
   }),
   ({ url, token, chatId, thread }) => ({
     who: 'Telegram',
@@ -161,7 +161,7 @@ const ntfy = preset(
     ...keysAt('https://ntfy.sh', 'Your own server. Default: https://ntfy.sh.'),
     type: z.literal('ntfy').describe('A topic of ntfy.'),
     topic: token('The topic. Who knows it reads along.', /^[\w-]{1,64}$/, 'up to 64 letters, digits, _ and -'),
-    token: secret(optional(token('An access token.'), undefined, 'An access token, if the topic needs one.')),
+    token: secret(optional(token('An access token.'), 'An access token, if the topic needs one.')),
   }),
   ({ url, topic, token }) => ({
     who: 'ntfy',
@@ -275,7 +275,7 @@ const apprise = preset(
 );
 
 function severityUrl(severity: string) {
-  return secret(optional(serviceUrl(), undefined, `The address for severity ${severity}, instead of url.`));
+  return secret(optional(serviceUrl(), `The address for severity ${severity}, instead of url.`));
 }
 
 /**

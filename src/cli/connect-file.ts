@@ -18,14 +18,14 @@ const port = (usual: number) => keyed(whole(1, 65_535), usual, 'Its port.');
 
 const rowSchema = section({
   email: z.string().regex(/^[^\s@]+@[^\s@]+$/, 'is not an email address'),
-  account: optional(z.string(), undefined, 'The account that gets the mailbox.'),
+  account: optional(z.string(), 'The account that gets the mailbox.'),
   smtpHost: hostName(),
   smtpPort: port(smtpPort),
-  smtpUser: optional(z.string().min(1), undefined, 'Its user. Default: the address.'),
+  smtpUser: optional(z.string().min(1), 'Its user. Default: the address.'),
   smtpPass: secret(z.string().min(1)),
   imapHost: hostName(),
   imapPort: port(imapPort),
-  imapUser: optional(z.string().min(1), undefined, 'Its user. Default: the address.'),
+  imapUser: optional(z.string().min(1), 'Its user. Default: the address.'),
   imapPass: secret(z.string().min(1)),
 });
 const rowsSchema = section({ mailboxes: z.array(rowSchema).min(1, 'has no row') });

@@ -13,8 +13,8 @@ import {
 } from '../world/schema/section.ts';
 
 const limitKeys = {
-  tags: optional(wordOrWords(pattern()), undefined, 'Role viewer: shows only mailboxes with these tags: globs.'),
-  accounts: optional(wordOrWords(pattern()), undefined, 'Role viewer: shows only these accounts: globs.'),
+  tags: optional(wordOrWords(pattern()), 'Role viewer: shows only mailboxes with these tags: globs.'),
+  accounts: optional(wordOrWords(pattern()), 'Role viewer: shows only these accounts: globs.'),
 };
 
 function refuseLimits(keys: Readonly<Record<string, unknown>>, refuse: Refuse): void {
@@ -44,8 +44,7 @@ const token = section(
 ).transform(withLimits);
 export type TokenConfig = z.output<typeof token>;
 
-const header = (text: string) =>
-  optional(z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header'), undefined, text);
+const header = (text: string) => optional(z.string().regex(/^[A-Za-z0-9-]+$/, 'is not the name of a header'), text);
 
 const proxyHeader = section({
   user: header('The header with the name of the user. Default: X-Forwarded-User.'),
@@ -70,7 +69,7 @@ export const auth = z.union(
   [
     z.literal('none'),
     section({
-      tokens: optional(z.array(token).min(1), undefined, 'Who has access.'),
+      tokens: optional(z.array(token).min(1), 'Who has access.'),
       proxyHeader: orNull(proxyHeader, 'Signs people in by headers of a proxy.'),
     }).transform(({ tokens = [], proxyHeader }) => ({ tokens, proxyHeader })),
   ],

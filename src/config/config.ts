@@ -80,7 +80,7 @@ const tags = () =>
 
 const override = section({
   match: pattern().describe('A glob on the address, or an id.'),
-  tags: optional(tags(), undefined, 'More tags. Later values win.'),
+  tags: optional(tags(), 'More tags. Later values win.'),
   guard: guardSchema.optional().describe('The guard settings that differ.'),
 }).transform(({ match, tags: more = [], guard = {} }) => ({ match, tags: more, guard }));
 export type GuardOverride = z.output<typeof override>;
@@ -90,8 +90,8 @@ const account = section(
     name: label().describe('Its name in logs, metrics and alerts.'),
     baseUrl: apiUrl.describe('The address of the API of the warm-up service, without /v1.'),
     apiKey: secret(apiKey.describe('The key of the API of the warm-up service. It must be able to read and write.')),
-    plan: optional(oneOf(planNames), 'pro', 'The rate limit: 100 requests a minute, or 500.'),
-    requestsPerMinute: optional(whole(1, 100_000), undefined, 'The rate limit as a number, instead of plan.'),
+    plan: optional(oneOf(planNames), 'The rate limit: 100 requests a minute, or 500.', 'pro'),
+    requestsPerMinute: optional(whole(1, 100_000), 'The rate limit as a number, instead of plan.'),
     headroomPpm: keyed(share(0, 900_000), '3%', 'Share of the rate limit for your other tools.'),
     tags: keyed(tags(), [], 'Words, or keys with values: {client: north}.'),
     mailboxes: keyed(
@@ -153,11 +153,11 @@ const poll = section({
 
 /** Mailboxes, for a route or a digest. */
 const ofMailboxes = {
-  account: optional(wordOrWords(pattern()), undefined, 'Accounts.'),
-  tag: optional(wordOrWords(pattern()), undefined, 'Tags: client=north.'),
-  provider: optional(wordOrWords(pattern()), undefined, 'Providers.'),
-  domain: optional(wordOrWords(pattern()), undefined, 'Domains.'),
-  mailbox: optional(wordOrWords(pattern()), undefined, 'Addresses.'),
+  account: optional(wordOrWords(pattern()), 'Accounts.'),
+  tag: optional(wordOrWords(pattern()), 'Tags: client=north.'),
+  provider: optional(wordOrWords(pattern()), 'Providers.'),
+  domain: optional(wordOrWords(pattern()), 'Domains.'),
+  mailbox: optional(wordOrWords(pattern()), 'Addresses.'),
 };
 
 const digest = section({
@@ -184,9 +184,9 @@ const muteTime = section({
   weekly: z
     .array(
       section({
-        days: optional(z.array(oneOf(weekdays)).min(1), undefined, 'The days on which it begins. Default: all.'),
-        fromMs: optional(timeOfDay(), undefined, 'When it begins. Default: 00:00.'),
-        untilMs: optional(timeOfDay(), undefined, 'When it ends: a day later unless it is after from. Default: 24:00.'),
+        days: optional(z.array(oneOf(weekdays)).min(1), 'The days on which it begins. Default: all.'),
+        fromMs: optional(timeOfDay(), 'When it begins. Default: 00:00.'),
+        untilMs: optional(timeOfDay(), 'When it ends: a day later unless it is after from. Default: 24:00.'),
       }),
     )
     .min(1)
@@ -203,8 +203,8 @@ const route = section(
     match: keyed(
       section(
         {
-          severity: optional(wordOrWords(oneOf(severities)), undefined, 'One or several severities.'),
-          rule: optional(wordOrWords(pattern()), undefined, 'Rules.'),
+          severity: optional(wordOrWords(oneOf(severities)), 'One or several severities.'),
+          rule: optional(wordOrWords(pattern()), 'Rules.'),
           ...ofMailboxes,
         },
         refuseEmpty,
@@ -215,20 +215,17 @@ const route = section(
     channels: z.array(z.string()).min(1).describe('Names of channels.'),
     unlessResolvedAfterMs: optional(
       duration(1_000),
-      undefined,
       'Its channels get only alerts that still fire after this time. Never events.',
     ),
     unlessAcknowledgedAfterMs: optional(
       duration(1_000),
-      undefined,
       'Its channels get only alerts that still fire after this time without an acknowledgement. Never events.',
     ),
     mute: optional(
       z.array(z.string()),
-      undefined,
       'Names of mute times, in which the route sends nothing. What happens then is summed up at the end.',
     ),
-    muteCritical: optional(truth(), undefined, 'true: the mute times apply to critical alerts, too.'),
+    muteCritical: optional(truth(), 'true: the mute times apply to critical alerts, too.'),
   },
   (keys, refuse) => {
     if (keys['unless_resolved_after'] !== undefined && keys['unless_acknowledged_after'] !== undefined)
@@ -241,8 +238,8 @@ export type RouteConfig = z.output<typeof route>;
 const template = section(
   {
     rule: keyed(pattern(), '*', 'A glob on the rule.'),
-    title: optional(z.string(), '{{title}}', 'The title of an alert, as a Mustache template.'),
-    text: optional(z.string(), '{{text}}', 'The text of an alert, as a Mustache template. A line is a sentence.'),
+    title: optional(z.string(), 'The title of an alert, as a Mustache template.', '{{title}}'),
+    text: optional(z.string(), 'The text of an alert, as a Mustache template. A line is a sentence.', '{{text}}'),
   },
   (keys, refuse) => {
     for (const key of ['title', 'text']) {
@@ -386,7 +383,7 @@ const server = section(
       'Without tokens: more host names of this server, such as its service in Compose.',
     ),
     tls: orNull(tls, 'Serves https instead of http. Changed files are read again.'),
-    auth: optional(auth, 'none', 'Required if listen is not a loopback address.'),
+    auth: optional(auth, 'Required if listen is not a loopback address.', 'none'),
   },
   (keys, refuse) => {
     const { listen: at, auth: access } = keys;
@@ -415,7 +412,6 @@ const alertsKey = keyed(alerts, {}, 'Where alerts are sent, and how often.');
 const proxyKey = secret(
   optional(
     proxy,
-    undefined,
     'The HTTP proxy for requests to other services: http://USER:PASSWORD@HOST:PORT, or none. Default: HTTP_PROXY, HTTPS_PROXY and NO_PROXY.',
   ),
 );
@@ -425,7 +421,6 @@ export const alertsWithProxy = section({ alerts: alertsKey, proxy: proxyKey });
 export const configSchema = section({
   include: optional(
     wordOrWords(z.string().min(1)),
-    undefined,
     'Other files with more of the configuration: a glob relative to this file, such as conf.d/*.yaml, or a list.',
   ),
   accounts: z

@@ -7,7 +7,7 @@ const policy: Policy = defaultPolicy;
 const wholePpm: Ppm = 1_000_000;
 
 const limit = (mode: keyof Policy['limitsPpm']) =>
-  optional(share(1, wholePpm), shareText(policy.limitsPpm[mode]), `Bounce limit of mode ${mode}.`);
+  optional(share(1, wholePpm), `Bounce limit of mode ${mode}.`, shareText(policy.limitsPpm[mode]));
 
 type WrittenKeys = Readonly<Record<string, unknown>>;
 
@@ -22,85 +22,81 @@ const ascending =
 /** Keys as written, without defaults: a profile must not override a written key. */
 export const guardSchema = section(
   {
-    enforce: optional(truth(), policy.enforce, 'false: decide and alert as usual, but never write.'),
+    enforce: optional(truth(), 'false: decide and alert as usual, but never write.', policy.enforce),
     profile: optional(
       oneOf(['measured', 'literal']),
-      'measured',
       `literal: min_bounces ${literalProfile.minBounces} and window_max_days ${literalProfile.windowMaxDays}, unless written. More false interventions.`,
+      'measured',
     ),
-    windowDays: optional(whole(1, maxStatsDays), policy.windowDays, 'Days over which bounces are counted.'),
+    windowDays: optional(whole(1, maxStatsDays), 'Days over which bounces are counted.', policy.windowDays),
     windowMaxDays: optional(
       whole(1, maxStatsDays),
-      policy.windowMaxDays,
       'The window grows up to this, until it has enough emails: 1/limit (slow 200, balanced 100).',
+      policy.windowMaxDays,
     ),
-    minBounces: optional(whole(1, 1_000), policy.minBounces, 'Fewer bounces than this are never a breach.'),
-    onBreach: optional(oneOf(['recovery', 'pause', 'alert']), policy.onBreach, 'What Warmwarden does on a breach.'),
+    minBounces: optional(whole(1, 1_000), 'Fewer bounces than this are never a breach.', policy.minBounces),
+    onBreach: optional(oneOf(['recovery', 'pause', 'alert']), 'What Warmwarden does on a breach.', policy.onBreach),
     onRecoveryBreach: optional(
       oneOf(['pause', 'alert']),
-      policy.onRecoveryBreach,
       'What it does on a breach in recovery mode.',
+      policy.onRecoveryBreach,
     ),
     burst: optional(
       oneOf(['alert', 'act']),
-      policy.burst,
       'At least 3 bounces more than the limit allows within 1 to 3 days: alert, or act as on a breach.',
+      policy.burst,
     ),
     emergency: optional(
       section({
-        minBounces: optional(whole(1, 1_000), policy.emergency.minBounces, 'The minimum number of bounces.'),
-        ratePpm: optional(share(1, wholePpm), shareText(policy.emergency.ratePpm), 'The minimum bounce rate.'),
-        days: optional(whole(1, 7), policy.emergency.days, 'Days that count together, today included.'),
+        minBounces: optional(whole(1, 1_000), 'The minimum number of bounces.', policy.emergency.minBounces),
+        ratePpm: optional(share(1, wholePpm), 'The minimum bounce rate.', shareText(policy.emergency.ratePpm)),
+        days: optional(whole(1, 7), 'Days that count together, today included.', policy.emergency.days),
       }),
-      undefined,
       'This many bounces pause the warm-up at once, in any mode.',
     ),
     maxInterventions: optional(
       section({
         count: optional(
           whole(1, 100),
-          policy.maxInterventions.count,
           'Which intervention pauses the mailbox: 3 is the third.',
+          policy.maxInterventions.count,
         ),
-        days: optional(whole(1, 366), policy.maxInterventions.days, 'Days over which interventions count.'),
+        days: optional(whole(1, 366), 'Days over which interventions count.', policy.maxInterventions.days),
       }),
-      undefined,
       'A mailbox that breaches repeatedly is paused.',
     ),
     restore: optional(
       section({
-        enabled: optional(truth(), policy.restore.enabled, 'false: only a person restores the mode.'),
-        days: optional(whole(1, 90), policy.restore.days, 'Days without a bounce.'),
+        enabled: optional(truth(), 'false: only a person restores the mode.', policy.restore.enabled),
+        days: optional(whole(1, 90), 'Days without a bounce.', policy.restore.days),
         cleanVolume: optional(
           numeric(0, 10),
-          policy.restore.cleanVolume,
           'Emails without a bounce, in multiples of 1/limit of the earlier mode.',
+          policy.restore.cleanVolume,
         ),
       }),
-      undefined,
       'Warmwarden restores the earlier mode after a recovery that it started.',
     ),
-    staleAfterDays: optional(whole(1, 30), policy.staleAfterDays, 'Warmwarden does not act on older statistics.'),
+    staleAfterDays: optional(whole(1, 30), 'Warmwarden does not act on older statistics.', policy.staleAfterDays),
     breaker: optional(
       section(
         {
           sharePpm: optional(
             share(1, wholePpm),
-            shareText(policy.breaker.sharePpm),
             'Share of the running mailboxes at which it trips.',
+            shareText(policy.breaker.sharePpm),
           ),
-          minMailboxes: optional(whole(1, 10_000), policy.breaker.minMailboxes, 'It never trips below this number.'),
-          maxMailboxes: optional(whole(1, 10_000), policy.breaker.maxMailboxes, 'It always trips at this number.'),
-          minDomains: optional(whole(1, 1_000), policy.breaker.minDomains, 'The minimum number of sending domains.'),
+          minMailboxes: optional(whole(1, 10_000), 'It never trips below this number.', policy.breaker.minMailboxes),
+          maxMailboxes: optional(whole(1, 10_000), 'It always trips at this number.', policy.breaker.maxMailboxes),
+          minDomains: optional(whole(1, 1_000), 'The minimum number of sending domains.', policy.breaker.minDomains),
           windowMs: optional(
             duration(60_000),
-            durationText(policy.breaker.windowMs),
             'The time within which actions count.',
+            durationText(policy.breaker.windowMs),
           ),
         },
         ascending('min_mailboxes', 'max_mailboxes'),
       ),
-      undefined,
       'The circuit breaker: on too many actions at once, Warmwarden holds them and alerts you.',
     ),
     limitsPpm: optional(
@@ -110,13 +106,12 @@ export const guardSchema = section(
         aggressive: limit('aggressive'),
         recovery: limit('recovery'),
       }),
-      undefined,
       'Bounce limit of each mode.',
     ),
     nearLimitPpm: optional(
       share(1, wholePpm),
-      shareText(policy.nearLimitPpm),
       'Share of the limit from which a mailbox is near it.',
+      shareText(policy.nearLimitPpm),
     ),
   },
   ascending('window_days', 'window_max_days'),

@@ -33,22 +33,19 @@ export const storeSchema = section(
         `sqlite: and a path relative to this file, or ${postgresForm}. Give SQLite a folder of its own: Warmwarden closes the folder to other users.`,
       ),
     ),
-    password: secret(optional(z.string().min(1), undefined, 'The password of the PostgreSQL user.')),
+    password: secret(optional(z.string().min(1), 'The password of the PostgreSQL user.')),
     tls: optional(
       oneOf(['verify-full', 'off']),
-      undefined,
       'verify-full, the default, checks the certificate and the name of the server. off: for this machine, or a network that you trust.',
     ),
     ca: secret(
       optional(
         z.string().includes('-----BEGIN CERTIFICATE-----', 'must be certificates in PEM'),
-        undefined,
         'The authorities of the PostgreSQL server (PEM). Default: those of Node.js.',
       ),
     ),
     directory: optional(
       z.string().min(1),
-      undefined,
       'With PostgreSQL: the folder of the command socket and of notes about the store, relative to this file. Default: ./data.',
     ),
   },

@@ -39,16 +39,12 @@ const parameterSchema = section(
   {
     type: oneOf(parameterTypes),
     description: line(500),
-    default: optional(scalar, undefined, 'The value when none is given.'),
-    optional: optional(truth(), undefined, 'It may be omitted without a default: the SELECT sees NULL.'),
-    oneOf: optional(z.array(z.string().min(1)).min(1), undefined, 'The values that it may have.'),
-    names: optional(
-      oneOf(namedThings),
-      undefined,
-      'What it names: a run without rows fails when nothing has this name.',
-    ),
-    minimum: optional(z.number(), undefined, 'The smallest number that it may be.'),
-    maximum: optional(z.number(), undefined, 'The largest number that it may be.'),
+    default: optional(scalar, 'The value when none is given.'),
+    optional: optional(truth(), 'It may be omitted without a default: the SELECT sees NULL.'),
+    oneOf: optional(z.array(z.string().min(1)).min(1), 'The values that it may have.'),
+    names: optional(oneOf(namedThings), 'What it names: a run without rows fails when nothing has this name.'),
+    minimum: optional(z.number(), 'The smallest number that it may be.'),
+    maximum: optional(z.number(), 'The largest number that it may be.'),
   },
   (keys, refuse) => {
     const { type, default: standsIn } = keys;
@@ -83,8 +79,8 @@ const stepSchema = z.discriminatedUnion(
     section({
       operation: z.literal('set'),
       reason,
-      replyRate: optional(whole(0, 100), undefined, 'Percent.'),
-      sendWindow: optional(z.string(), undefined, 'First hour and end of sending, such as 8-18.'),
+      replyRate: optional(whole(0, 100), 'Percent.'),
+      sendWindow: optional(z.string(), 'First hour and end of sending, such as 8-18.'),
     }),
     section({ operation: z.literal('silence'), reason, forMs: duration(60_000) }),
   ],
@@ -107,7 +103,7 @@ const recipeSchema = section({
     Object.entries(written).map(([name, keys]): Parameter => ({ name, ...keys })),
   ),
   select: z.string().min(1).max(20_000),
-  do: optional(stepSchema, undefined, 'What an applied run does for each row.'),
+  do: optional(stepSchema, 'What an applied run does for each row.'),
   schedule: optional(
     section(
       {
@@ -120,7 +116,6 @@ const recipeSchema = section({
         if (wrong !== null) refuse('cron', wrong);
       },
     ),
-    undefined,
     'When it runs automatically.',
   ),
 });

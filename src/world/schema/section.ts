@@ -36,7 +36,7 @@ export function section<const Shape extends z.ZodRawShape>(shape: Shape, rule: S
       secretKeys.add(key);
       return [
         [key, value],
-        [`${key}_file`, optional(z.string(), undefined, `A file that holds ${key} instead.`)],
+        [`${key}_file`, optional(z.string(), `A file that holds ${key} instead.`)],
       ];
     }),
   );
@@ -83,7 +83,7 @@ export function keyed<Inner extends z.ZodType>(inner: Inner, written: z.input<In
 }
 
 /** The key stays absent if the file does not have it. Its default is documentation, applied elsewhere. */
-export function optional<Inner extends z.ZodType>(inner: Inner, written: z.input<Inner> | undefined, text: string) {
+export function optional<Inner extends z.ZodType>(inner: Inner, text: string, written?: z.input<Inner>) {
   return inner.optional().meta({ description: text, ...(written === undefined ? {} : { default: written }) });
 }
 
@@ -133,7 +133,7 @@ const mapsOfSecrets = new WeakSet<z.core.$ZodType>();
 
 /** Mapping of names that the user chooses to secrets. NAME_file names a file that holds one instead. */
 export function secretMap<Entries extends z.ZodType>(entries: Entries, text: string) {
-  const map = optional(entries, undefined, text);
+  const map = optional(entries, text);
   mapsOfSecrets.add(map);
   return map;
 }
