@@ -4,7 +4,7 @@ import { type GroupMessage, messageOf } from '../alerts/grouping.ts';
 import { minuteMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { duration, refuse, truth, whole } from '../world/schema/scalars.ts';
-import { keyed, oneOf, orNull, secretMap, section, unexpanded } from '../world/schema/section.ts';
+import { group, keyed, oneOf, orNull, secretMap, section, unexpanded } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, checkCredentials, credentialKeys, hookKeys, type Notice, withCredentials } from './channel.ts';
 import { type ChatSettings, chatChannel } from './chat.ts';
@@ -47,14 +47,10 @@ export const httpSettings = section(
         'The body, as a Mustache template.',
       ),
     ),
-    success: keyed(
-      section({
-        status: keyed(z.array(statusRange).min(1), ['200-299'], 'Statuses and ranges of statuses.'),
-        text: orNull(z.string().min(1), 'A text that the answer must contain, too.'),
-      }),
-      {},
-      'Which answers mean that the service has the message.',
-    ),
+    success: group('Which answers mean that the service has the message.', {
+      status: keyed(z.array(statusRange).min(1), ['200-299'], 'Statuses and ranges of statuses.'),
+      text: orNull(z.string().min(1), 'A text that the answer must contain, too.'),
+    }),
     once: keyed(truth(), false, 'true: a message that may have arrived is not sent again.'),
     maxLength: keyed(whole(100, 100_000), 4_000, 'The most bytes of {{text}}. It is cut at the end of a line.'),
     minGapMs: keyed(duration(0, 10 * minuteMs), '0s', 'The shortest time between two messages.'),

@@ -31,6 +31,7 @@ import {
   whole,
 } from '../world/schema/scalars.ts';
 import {
+  group,
   keyed,
   oneOf,
   optional,
@@ -94,14 +95,10 @@ const account = section(
     requestsPerMinute: optional(whole(1, 100_000), 'The rate limit as a number, instead of plan.'),
     headroomPpm: keyed(share(0, 900_000), '3%', 'Share of the rate limit for your other tools.'),
     tags: keyed(tags(), [], 'Words, or keys with values: {client: north}.'),
-    mailboxes: keyed(
-      section({
-        include: keyed(z.array(pattern()).min(1), ['*'], 'Globs on the address, or ids.'),
-        exclude: keyed(z.array(pattern()), [], 'Globs on the address, or ids. They win over include.'),
-      }),
-      {},
-      'Which mailboxes Warmwarden guards.',
-    ),
+    mailboxes: group('Which mailboxes Warmwarden guards.', {
+      include: keyed(z.array(pattern()).min(1), ['*'], 'Globs on the address, or ids.'),
+      exclude: keyed(z.array(pattern()), [], 'Globs on the address, or ids. They win over include.'),
+    }),
     overrides: keyed(
       z.array(override),
       [],
@@ -161,7 +158,7 @@ const ofMailboxes = {
 };
 
 const digest = section({
-  match: keyed(section(ofMailboxes, refuseEmpty), {}, 'Which mailboxes.'),
+  match: group('Which mailboxes.', ofMailboxes, refuseEmpty),
   at: keyed(cron(), '0 8 * * *', 'When the digest is sent.'),
   timeZone: keyed(timeZone(), 'UTC', 'The time zone of the digest.'),
   channels: z.array(z.string()).min(1).describe(`Names of channels. No digest goes to ${digestless}.`),
@@ -200,17 +197,14 @@ const anyMoment = Date.UTC(2026, 0, 1);
 
 const route = section(
   {
-    match: keyed(
-      section(
-        {
-          severity: optional(wordOrWords(oneOf(severities)), 'One or several severities.'),
-          rule: optional(wordOrWords(pattern()), 'Rules.'),
-          ...ofMailboxes,
-        },
-        refuseEmpty,
-      ),
-      {},
+    match: group(
       'Which alerts: globs. All must match.',
+      {
+        severity: optional(wordOrWords(oneOf(severities)), 'One or several severities.'),
+        rule: optional(wordOrWords(pattern()), 'Rules.'),
+        ...ofMailboxes,
+      },
+      refuseEmpty,
     ),
     channels: z.array(z.string()).min(1).describe('Names of channels.'),
     unlessResolvedAfterMs: optional(
@@ -264,15 +258,11 @@ const alerts = section({
     '5m',
     'The shortest time between two messages about a group. A critical event, such as a pause, waits a minute at most.',
   ),
-  repeatIntervalMs: keyed(
-    section({
-      critical: keyed(durationOrNever(), '4h', 'For critical alerts.'),
-      warning: keyed(durationOrNever(), '24h', 'For warnings.'),
-      info: keyed(durationOrNever(), 'never', 'For alerts of severity info.'),
-    }),
-    {},
-    'How often a firing alert is repeated.',
-  ),
+  repeatIntervalMs: group('How often a firing alert is repeated.', {
+    critical: keyed(durationOrNever(), '4h', 'For critical alerts.'),
+    warning: keyed(durationOrNever(), '24h', 'For warnings.'),
+    info: keyed(durationOrNever(), 'never', 'For alerts of severity info.'),
+  }),
   timeZone: keyed(
     timeZone(),
     'UTC',
@@ -308,37 +298,31 @@ function oneListAWord(lists: Readonly<Record<string, unknown>>, refuse: (key: st
 }
 
 const api = section({
-  statusWords: keyed(
-    section(
-      {
-        paused: keyed(statusWords, ['paused', 'pause', 'on_hold', 'stopped'], 'The warm-up is paused.'),
-        running: keyed(
-          statusWords,
-          ['active', 'running', 'warming', 'warming_up', 'in_progress', 'started', 'ok'],
-          'The warm-up runs.',
-        ),
-        notRunning: keyed(
-          statusWords,
-          ['not_started', 'finished', 'completed', 'done', 'suspended', 'inactive', 'disabled', 'pending'],
-          'The warm-up is not running, but not paused.',
-        ),
-      },
-      oneListAWord,
-    ),
-    {},
+  statusWords: group(
     "The API's words for the status of a warm-up, in any case.",
+    {
+      paused: keyed(statusWords, ['paused', 'pause', 'on_hold', 'stopped'], 'The warm-up is paused.'),
+      running: keyed(
+        statusWords,
+        ['active', 'running', 'warming', 'warming_up', 'in_progress', 'started', 'ok'],
+        'The warm-up runs.',
+      ),
+      notRunning: keyed(
+        statusWords,
+        ['not_started', 'finished', 'completed', 'done', 'suspended', 'inactive', 'disabled', 'pending'],
+        'The warm-up is not running, but not paused.',
+      ),
+    },
+    oneListAWord,
   ),
-  dnsWords: keyed(
-    section(
-      {
-        passing: keyed(statusWords, [...usualDnsWords.passing], 'The record passes.'),
-        failing: keyed(statusWords, [...usualDnsWords.failing], 'The record fails. Unlisted words count as failing.'),
-        unclear: keyed(statusWords, [...usualDnsWords.unclear], 'Unknown: no alert fires, and none ends.'),
-      },
-      oneListAWord,
-    ),
-    {},
+  dnsWords: group(
     "The API's words for a DNS record, in any case.",
+    {
+      passing: keyed(statusWords, [...usualDnsWords.passing], 'The record passes.'),
+      failing: keyed(statusWords, [...usualDnsWords.failing], 'The record fails. Unlisted words count as failing.'),
+      unclear: keyed(statusWords, [...usualDnsWords.unclear], 'Unknown: no alert fires, and none ends.'),
+    },
+    oneListAWord,
   ),
 });
 
@@ -434,25 +418,13 @@ export const configSchema = section({
   alerts: alertsKey,
   store: keyed(storeSchema, {}, 'Where Warmwarden keeps its data.'),
   server: keyed(server, {}, 'Page, metrics and health over HTTP.'),
-  log: keyed(
-    section({
-      level: keyed(
-        oneOf(['silent', 'error', 'warn', 'info', 'debug']),
-        'info',
-        'The least severe level that is logged.',
-      ),
-      format: keyed(oneOf(['json', 'pretty']), 'json', 'json, or pretty for people.'),
-    }),
-    {},
-    'The log, on standard output.',
-  ),
-  metrics: keyed(
-    section({
-      mailboxLabel: keyed(oneOf(['email', 'id']), 'email', 'The value of the label mailbox.'),
-    }),
-    {},
-    'What GET /metrics shows.',
-  ),
+  log: group('The log, on standard output.', {
+    level: keyed(oneOf(['silent', 'error', 'warn', 'info', 'debug']), 'info', 'The least severe level that is logged.'),
+    format: keyed(oneOf(['json', 'pretty']), 'json', 'json, or pretty for people.'),
+  }),
+  metrics: group('What GET /metrics shows.', {
+    mailboxLabel: keyed(oneOf(['email', 'id']), 'email', 'The value of the label mailbox.'),
+  }),
   proxy: proxyKey,
   recipes: keyed(recipes, {}, 'Saved questions about the fleet.'),
   retention: keyed(

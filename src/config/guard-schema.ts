@@ -1,7 +1,7 @@
 // Keys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
 import { defaultPolicy, literalProfile, maxStatsDays, type Policy, type Ppm } from '../core/policy.ts';
 import { duration, durationText, numeric, share, shareText, truth, whole } from '../world/schema/scalars.ts';
-import { oneOf, optional, section } from '../world/schema/section.ts';
+import { oneOf, optional, optionalGroup, section } from '../world/schema/section.ts';
 
 const policy: Policy = defaultPolicy;
 const wholePpm: Ppm = 1_000_000;
@@ -46,68 +46,54 @@ export const guardSchema = section(
       'At least 3 bounces more than the limit allows within 1 to 3 days: alert, or act as on a breach.',
       policy.burst,
     ),
-    emergency: optional(
-      section({
-        minBounces: optional(whole(1, 1_000), 'The minimum number of bounces.', policy.emergency.minBounces),
-        ratePpm: optional(share(1, wholePpm), 'The minimum bounce rate.', shareText(policy.emergency.ratePpm)),
-        days: optional(whole(1, 7), 'Days that count together, today included.', policy.emergency.days),
-      }),
-      'This many bounces pause the warm-up at once, in any mode.',
-    ),
-    maxInterventions: optional(
-      section({
-        count: optional(
-          whole(1, 100),
-          'Which intervention pauses the mailbox: 3 is the third.',
-          policy.maxInterventions.count,
-        ),
-        days: optional(whole(1, 366), 'Days over which interventions count.', policy.maxInterventions.days),
-      }),
-      'A mailbox that breaches repeatedly is paused.',
-    ),
-    restore: optional(
-      section({
-        enabled: optional(truth(), 'false: only a person restores the mode.', policy.restore.enabled),
-        days: optional(whole(1, 90), 'Days without a bounce.', policy.restore.days),
-        cleanVolume: optional(
-          numeric(0, 10),
-          'Emails without a bounce, in multiples of 1/limit of the earlier mode.',
-          policy.restore.cleanVolume,
-        ),
-      }),
-      'Warmwarden restores the earlier mode after a recovery that it started.',
-    ),
-    staleAfterDays: optional(whole(1, 30), 'Warmwarden does not act on older statistics.', policy.staleAfterDays),
-    breaker: optional(
-      section(
-        {
-          sharePpm: optional(
-            share(1, wholePpm),
-            'Share of the running mailboxes at which it trips.',
-            shareText(policy.breaker.sharePpm),
-          ),
-          minMailboxes: optional(whole(1, 10_000), 'It never trips below this number.', policy.breaker.minMailboxes),
-          maxMailboxes: optional(whole(1, 10_000), 'It always trips at this number.', policy.breaker.maxMailboxes),
-          minDomains: optional(whole(1, 1_000), 'The minimum number of sending domains.', policy.breaker.minDomains),
-          windowMs: optional(
-            duration(60_000),
-            'The time within which actions count.',
-            durationText(policy.breaker.windowMs),
-          ),
-        },
-        ascending('min_mailboxes', 'max_mailboxes'),
+    emergency: optionalGroup('This many bounces pause the warm-up at once, in any mode.', {
+      minBounces: optional(whole(1, 1_000), 'The minimum number of bounces.', policy.emergency.minBounces),
+      ratePpm: optional(share(1, wholePpm), 'The minimum bounce rate.', shareText(policy.emergency.ratePpm)),
+      days: optional(whole(1, 7), 'Days that count together, today included.', policy.emergency.days),
+    }),
+    maxInterventions: optionalGroup('A mailbox that breaches repeatedly is paused.', {
+      count: optional(
+        whole(1, 100),
+        'Which intervention pauses the mailbox: 3 is the third.',
+        policy.maxInterventions.count,
       ),
+      days: optional(whole(1, 366), 'Days over which interventions count.', policy.maxInterventions.days),
+    }),
+    restore: optionalGroup('Warmwarden restores the earlier mode after a recovery that it started.', {
+      enabled: optional(truth(), 'false: only a person restores the mode.', policy.restore.enabled),
+      days: optional(whole(1, 90), 'Days without a bounce.', policy.restore.days),
+      cleanVolume: optional(
+        numeric(0, 10),
+        'Emails without a bounce, in multiples of 1/limit of the earlier mode.',
+        policy.restore.cleanVolume,
+      ),
+    }),
+    staleAfterDays: optional(whole(1, 30), 'Warmwarden does not act on older statistics.', policy.staleAfterDays),
+    breaker: optionalGroup(
       'The circuit breaker: on too many actions at once, Warmwarden holds them and alerts you.',
+      {
+        sharePpm: optional(
+          share(1, wholePpm),
+          'Share of the running mailboxes at which it trips.',
+          shareText(policy.breaker.sharePpm),
+        ),
+        minMailboxes: optional(whole(1, 10_000), 'It never trips below this number.', policy.breaker.minMailboxes),
+        maxMailboxes: optional(whole(1, 10_000), 'It always trips at this number.', policy.breaker.maxMailboxes),
+        minDomains: optional(whole(1, 1_000), 'The minimum number of sending domains.', policy.breaker.minDomains),
+        windowMs: optional(
+          duration(60_000),
+          'The time within which actions count.',
+          durationText(policy.breaker.windowMs),
+        ),
+      },
+      ascending('min_mailboxes', 'max_mailboxes'),
     ),
-    limitsPpm: optional(
-      section({
-        slow: limit('slow'),
-        balanced: limit('balanced'),
-        aggressive: limit('aggressive'),
-        recovery: limit('recovery'),
-      }),
-      'Bounce limit of each mode.',
-    ),
+    limitsPpm: optionalGroup('Bounce limit of each mode.', {
+      slow: limit('slow'),
+      balanced: limit('balanced'),
+      aggressive: limit('aggressive'),
+      recovery: limit('recovery'),
+    }),
     nearLimitPpm: optional(
       share(1, wholePpm),
       'Share of the limit from which a mailbox is near it.',

@@ -23,7 +23,7 @@ import {
   type Problem,
 } from '../world/schema/problem.ts';
 import { cronComplaint, duration, timeZone, truth, whole } from '../world/schema/scalars.ts';
-import { keyed, notOneOf, oneOf, optional, section } from '../world/schema/section.ts';
+import { keyed, notOneOf, oneOf, optional, optionalGroup, section } from '../world/schema/section.ts';
 import { checkSelect } from './select.ts';
 
 export interface Definition {
@@ -104,19 +104,17 @@ const recipeSchema = section({
   ),
   select: z.string().min(1).max(20_000),
   do: optional(stepSchema, 'What an applied run does for each row.'),
-  schedule: optional(
-    section(
-      {
-        cron: z.string(),
-        timeZone: keyed(timeZone(), 'UTC', 'An IANA name, such as Europe/Berlin.'),
-        apply: keyed(truth(), false, 'Whether scheduled runs carry out do:.'),
-      },
-      ({ cron, time_zone: zone }, refuse) => {
-        const wrong = typeof cron === 'string' ? cronComplaint(cron, typeof zone === 'string' ? zone : 'UTC') : null;
-        if (wrong !== null) refuse('cron', wrong);
-      },
-    ),
+  schedule: optionalGroup(
     'When it runs automatically.',
+    {
+      cron: z.string(),
+      timeZone: keyed(timeZone(), 'UTC', 'An IANA name, such as Europe/Berlin.'),
+      apply: keyed(truth(), false, 'Whether scheduled runs carry out do:.'),
+    },
+    ({ cron, time_zone: zone }, refuse) => {
+      const wrong = typeof cron === 'string' ? cronComplaint(cron, typeof zone === 'string' ? zone : 'UTC') : null;
+      if (wrong !== null) refuse('cron', wrong);
+    },
   ),
 });
 type WrittenRecipe = z.output<typeof recipeSchema>;

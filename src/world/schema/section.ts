@@ -87,6 +87,16 @@ export function optional<Inner extends z.ZodType>(inner: Inner, text: string, wr
   return inner.optional().meta({ description: text, ...(written === undefined ? {} : { default: written }) });
 }
 
+/** Section that the file may leave out, since its keys have defaults. `text` is its meaning. */
+export function group<const Shape extends z.ZodRawShape>(text: string, shape: Shape, rule?: SectionRule) {
+  return keyed(section(shape, rule), {}, text);
+}
+
+/** Section that stays absent if the file does not have it. */
+export function optionalGroup<const Shape extends z.ZodRawShape>(text: string, shape: Shape, rule?: SectionRule) {
+  return optional(section(shape, rule), text);
+}
+
 export function orNull<Inner extends z.ZodType>(inner: Inner, text: string) {
   return inner
     .optional()
