@@ -1,5 +1,4 @@
 // Schedules: cron expressions, read with node-cron's matcher, since its own clock can't be replaced.
-import { isDeepStrictEqual } from 'node:util';
 import { createTask, validateDetailed } from 'node-cron';
 import { dayMs, hourMs, minuteMs, offsetMs, secondMs, wallClock } from '../core/time.ts';
 
@@ -35,7 +34,8 @@ export function cronSchedule(expression: string, timeZone = 'UTC'): Schedule {
 
 /** Returns true for a minute of local time that occurs twice, on the night when clocks go back, and within any minute. */
 export function isSameLocalMinute(one: number, other: number, timeZone: string): boolean {
-  return isDeepStrictEqual(wallClock(one, timeZone), wallClock(other, timeZone));
+  const [shown, shownToo] = [wallClock(one, timeZone), wallClock(other, timeZone)];
+  return shown.date === shownToo.date && shown.time === shownToo.time;
 }
 
 /** Returns null for an expression that has at most one of day of the month and day of the week. */
