@@ -75,7 +75,7 @@ test('the circuit breaker is defined with the numbers of the policy', () => {
   for (const line of definitions)
     for (const said of [
       "a tenth of an API's running mailboxes",
-      `at least ${minMailboxes}; ${maxMailboxes} are enough`,
+      `minimum ${minMailboxes}, maximum ${maxMailboxes}`,
       `on ${minDomains} or more domains`,
       `After ${windowMs / minuteMs} minutes, on fresh data, it acts`,
       'emergencies too',

@@ -77,7 +77,8 @@ function waitedText(since: EpochMs, until: EpochMs, zone: string): string {
 
 function alertList(message: GroupMessage, zone: string) {
   const { transitions, rule } = message;
-  const campaigns = transitions.some(isPause) ? [campaignsUntouched] : [];
+  const calm = rule === 'guard_acted' ? ['This can wait until the morning.'] : [];
+  const campaigns = transitions.some(isPause) ? [campaignsUntouched] : calm;
   const shared = sharedSentences(transitions);
   const lead = [...(rule === null ? [countsText(message)] : []), ...campaigns, ...shared];
   const items = transitions.slice(0, maxItems).map((transition) => itemOf(transition, zone, shared));
@@ -116,7 +117,8 @@ function itemOf(transition: Transition, zone: string, shared: readonly string[])
   const { title } = alert.facts;
   // An action among others has only its counts and the way back.
   const isShort = alert.rule === 'guard_acted';
-  const own = alert.facts.sentences.filter((text) => !shared.includes(text));
+  const told = isShort ? [...shared, campaignsUntouched] : shared;
+  const own = alert.facts.sentences.filter((text) => !told.includes(text));
   const sentences = [
     ...own.filter((text, index) => !isShort || index === 0 || command.test(text)),
     ...tagsText(alert).filter((text) => !shared.includes(text)),

@@ -67,6 +67,12 @@ function running(mode: string, change: Partial<MailboxState> = {}): MailboxState
   return sampleMailbox({ warmup: warmupWith(bounces, mode), ...change });
 }
 
+/** Its changes were reversed two hours and one hour ago. */
+function reversed(): MailboxState {
+  const memory = { interventions: [], reversals: [start - 2 * hourMs, start - hourMs], claim: null } as never;
+  return { ...withVerdict({ ...breach, action: 'hold', reason: 'contested' }), memory };
+}
+
 function withVerdict(verdict: Partial<Verdict>): MailboxState {
   return running(verdict.mode ?? 'balanced', { verdict: { at: start, answer: sampleVerdict(verdict) } });
 }
@@ -252,7 +258,7 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
     channelsRemoved({ channels: ['ops', 'mail'], file: '/etc/warmwarden/config.yaml', ...reload }, words),
     messagesSilenced([silence], [], { accounts: [{ name: acme, tags: [] }], ...words })[0],
   ],
-  contested: [conditionOf('contested', 'stats', withVerdict({ ...held, reason: 'contested' }))],
+  contested: [conditionOf('contested', 'stats', reversed())],
   recovery_without_effect: [
     conditionOf('daily limit', 'stats', recovering(1, 40)),
     conditionOf('overdue', 'stats', recovering(45, 15)),

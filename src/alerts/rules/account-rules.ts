@@ -91,7 +91,7 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
     firing: () => [
       notGuarded(name, 'its API key is rejected'),
       lastFailure && sentence(withoutAdvice(lastFailure)),
-      'Replace it by one with read and write permission, then reload the configuration (environment variable: restart).',
+      'Replace it by one with read and write permission, then reload the configuration (an environment variable: restart Warmwarden).',
     ],
     ended: () => [`${name}: the key is accepted again`],
   });
@@ -139,7 +139,7 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
     since,
     firing: () => [
       notGuarded(name, 'no mailbox can be judged'),
-      `Since ${momentText(since, zone)}, no answer has had the statistics and the warm-up that Warmwarden judges by.`,
+      `Since ${momentText(since, zone)}, no answer has held the statistics and the warm-up data that Warmwarden judges by.`,
       unjudged && sentence(withoutAdvice(unjudged.detail)),
       `Ask the warm-up service what the plan and the key of account ${name} allow.`,
     ],
@@ -155,7 +155,7 @@ function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condi
       `${name}: the API reports "${status}"`,
       `The health check of the API of account ${name} reports the status "${status}" instead of "ok".`,
       'Warmwarden continues as usual: it judges and acts on what the API answers.',
-      'Check the status page of the warm-up service. If its figures look wrong, stop the actions of Warmwarden: `warmwarden writes off`.',
+      `Check the status page of the warm-up service. If its counts are wrong, switch writes off for the account ${name} until they are right.`,
     ],
     ended: () => [`${name}: the API reports "ok" again`],
     numbers: () => ({ status }),

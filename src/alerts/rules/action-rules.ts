@@ -129,11 +129,11 @@ function actionWords(action: Action, context: ActionContext): Words {
       : `If the warm-up service does not show ${shown}, ${change} there yourself.`;
   return [
     actionTitle(action),
+    kind === 'pause' && campaignsUntouched,
     kind === 'restore' ? cleanText(verdict) : rateText(verdict),
     ...action.causes,
     repeatText(action, policy),
     overdue ? overdueText(action, zone) : actionText(action, now, zone),
-    kind === 'pause' && campaignsUntouched,
     countsReadText(verdict, action.plannedAt, zone),
     overdue ? 'Warmwarden tries again until it can send it.' : failed && next,
     (overdue || failed) && advice,

@@ -269,7 +269,7 @@ function burstSentences(verdict: Verdict, burst: NonNullable<Verdict['burst']>):
   const { sent, bounced, from } = burst;
   return [
     `${bouncesText(burst)} since ${datesText(from, from)}: ${percentText((bounced * 1e6) / sent)}, over the limit of ${percentText(verdict.limitPpm ?? 0)}.`,
-    `NO ACTION: all days that count together are not a breach. ${explainVerdict(verdict)}`,
+    `NO ACTION: over all days that count, it is not a breach. ${explainVerdict(verdict)}`,
   ];
 }
 

@@ -66,7 +66,11 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
         ? 'Warmwarden waits until you decide: it has read most of these mailboxes only once or twice, too few to be sure.'
         : `${actsFromText(actsFrom, context.now, zone)}, if fresh data still shows the breach: on at most a tenth of the fleet per 15 minutes, the worst first.`,
       'Read the bounces of one of them in the warm-up service: real, or wrong data?',
-      emergencies.length > 0 && 'If they are real, stop the campaigns of these mailboxes yourself, now.',
+      emergencies.length > 0 &&
+        `If they are real, stop the campaigns of ${firstText(
+          emergencies.map(({ email }) => email),
+          namedMailboxes,
+        )} now, yourself.`,
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       `Wrong data: ${end('discard')} voids the bounces of these ${held.length}: only new ones count.`,
     ],

@@ -69,7 +69,7 @@ export function manyStoppedEvent(
     sentences: [
       `Their status now says ${firstText(words, wordsNamed)}. Warmwarden did not do this, and the number may still grow.`,
       'Warmwarden does not judge them until they send again on a later day.',
-      'If your team did not do this, find out who did. If such a word means running here, add it to api.status_words.',
+      'If your team did not do this, find out who did. If the word means running, add it to api.status_words.',
     ],
     numbers: { stopped: stopped.length, running },
   };

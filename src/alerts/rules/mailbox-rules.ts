@@ -2,6 +2,7 @@
 
 import type { Route } from '../../core/answers.ts';
 import { dailyRows, inboxRatio, lastWeek, sumOf, weekDays } from '../../core/daily-counts.ts';
+import { contestedUntil } from '../../core/guard/memory.ts';
 import { saysDisconnected } from '../../core/guard/run-state.ts';
 import { type MailboxState, typedName } from '../../core/mailbox.ts';
 import { maxPerDay, modeEffectMs, onePercentPpm, percent } from '../../core/policy.ts';
@@ -151,14 +152,15 @@ function between(isBad: boolean, isGood: boolean): Condition['active'] {
 const overdueAfterMs = 45 * dayMs;
 
 /** Two outside reversals within a day: the guard does not enter a quarrel. */
-function contested(mailbox: MailboxState, { command }: MailboxContext): Condition {
+function contested(mailbox: MailboxState, { command, now, rules }: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
+  const until = mailbox.memory ? contestedUntil(mailbox.memory, now) : null;
   return condition(subjectOf('contested', mailbox), {
     active: verdict ? verdict.reason === 'contested' : 'unknown',
     firing: () => [
       `${mailbox.email}: somebody reversed Warmwarden's changes, NO ACTION TAKEN`,
       verdict && explainVerdict(verdict),
-      'It acts again a day after the first reversal, or when you let it.',
+      until !== null && `It acts again from ${momentText(until, rules.timeZone)}, or when you let it.`,
       contestAdvice(mailbox, command),
     ],
     ended: () => [`${mailbox.email}: no longer contested`],

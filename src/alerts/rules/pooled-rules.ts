@@ -118,7 +118,8 @@ export function accountShiftAlert(finding: ShiftFinding, now: EpochMs): Conditio
     firing: () => [
       `${account}: the bounce rate of the account is far above usual`,
       ...compared,
-      shift && `The bounces are on ${counted(shift.domains, 'domain')}: check the data, then the warm-up service.`,
+      shift &&
+        `The bounces are on ${counted(shift.domains, 'domain')}: check in the warm-up service whether they are real.`,
       unknownText(finding),
       ageText(finding, now),
       'Warmwarden acts only on single mailboxes, each by its own limit.',

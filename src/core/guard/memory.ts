@@ -312,6 +312,12 @@ export function isContested(memory: GuardMemory, now: EpochMs): boolean {
   return recentReversals(memory, now).length >= contestedReversals;
 }
 
+/** Time at which too few reversals count, if no other comes, or null if the mailbox is not contested. */
+export function contestedUntil(memory: GuardMemory, now: EpochMs): EpochMs | null {
+  const last = recentReversals(memory, now).at(-contestedReversals);
+  return last === undefined ? null : last + contestedMs;
+}
+
 export function withoutReversals(memory: GuardMemory): GuardMemory {
   return { ...memory, reversals: [] };
 }

@@ -346,6 +346,7 @@ export function pictureOf(parts: PictureParts) {
     ready: ready(),
     troubles,
     held: ranked.filter(isHeld).length,
+    paused: ranked.filter(({ state }) => state === 'paused_by_guard').map(({ mailbox }) => mailbox.email),
     notEnforced: ranked.filter(({ mailbox }) => !parts.policyOf(mailbox).enforce).length,
     storeFailure: fleet.storeFailure,
     writesOff: fleet.writesOff(now),

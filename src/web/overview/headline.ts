@@ -41,6 +41,8 @@ export interface HeadlineFacts {
   readonly firing: FiringAlerts;
   readonly incidents: readonly Incident[];
   readonly recentActions: readonly Action[];
+  /** Addresses of the mailboxes that Warmwarden paused. */
+  readonly paused: readonly string[];
   readonly ready: { readonly ready: boolean; readonly reasons: readonly string[] };
   /** Why accounts are not guarded. */
   readonly troubles: readonly Trouble[];
@@ -286,8 +288,11 @@ function adviceOf(facts: HeadlineFacts): string {
   const { counts, firing, notEnforced, sweeps, command } = facts;
   const stuck = stuckActions(facts).length;
   const critical = firing.count('critical');
-  const paused = counts.paused_by_guard === 1 ? 'the mailbox' : 'the mailboxes';
-  const stopFirst = `Stop the campaigns of ${paused} that Warmwarden paused yourself, now.`;
+  const paused =
+    facts.paused.length === 1
+      ? facts.paused[0]
+      : `the ${counted(facts.paused.length, 'mailbox', 'mailboxes')} that Warmwarden paused`;
+  const stopFirst = `Stop the campaigns of ${paused} now, yourself.`;
   const start = `${counts.paused_by_guard > 0 ? `${stopFirst} Then start` : 'Start'} with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
   const accounts = accountsAdvice(facts.troubles);
   const warned = firing.count('warning');

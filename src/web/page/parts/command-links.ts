@@ -71,7 +71,7 @@ export function heldLinks({ object, facts: { numbers } }: Alert): Markup {
 
 function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Markup[] {
   if (numbers['acts_from'] === undefined) return [];
-  if (accounts.length > stopsOffered) return [doLink(writesPath(true), 'No writes here')];
+  if (accounts.length > stopsOffered) return [doLink(writesPath(true), 'Switch writes off here')];
   return accounts.map((account) => doLink(writesPath(true, { account }), `Writes off: ${account}`));
 }
 
@@ -102,7 +102,7 @@ export function mailboxLinks(mailbox: { readonly account: string; readonly id: s
     doLink(mailboxCommandPath(mailbox, 'limit'), 'Set the daily limit'),
     doLink(mailboxCommandPath(mailbox, 'set'), 'Other settings'),
     doLink(silencePath({ account: [account], mailbox: [id] }, silenceLasts), 'Silence 4 h'),
-    doLink(writesPath(true, { mailbox: mailboxKey(account, id) }), 'No writes here'),
+    doLink(writesPath(true, { mailbox: mailboxKey(account, id) }), 'Switch writes off here'),
   ];
 }
 
