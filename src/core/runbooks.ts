@@ -32,7 +32,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
       {
         cause: 'key rejected',
         means: 'The API refused the key twice in a row (401, or 403 with JSON).',
-        todo: 'Replace the key where it is set, then run `warmwarden reload` (an environment variable: restart Warmwarden).',
+        todo: 'Replace the key, then run `warmwarden reload` (an environment variable: restart).',
       },
       {
         cause: 'key read-only',
