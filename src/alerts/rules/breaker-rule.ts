@@ -70,7 +70,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
         `If they are real, stop the campaigns of ${firstText(
           emergencies.map(({ email }) => email),
           namedMailboxes,
-        )} now, yourself.`,
+        )} yourself, now.`,
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       `Wrong data: ${end('discard')} voids the bounces of these ${held.length}: only new ones count.`,
     ],

@@ -288,11 +288,8 @@ function adviceOf(facts: HeadlineFacts): string {
   const { counts, firing, notEnforced, sweeps, command } = facts;
   const stuck = stuckActions(facts).length;
   const critical = firing.count('critical');
-  const paused =
-    facts.paused.length === 1
-      ? facts.paused[0]
-      : `the ${counted(facts.paused.length, 'mailbox', 'mailboxes')} that Warmwarden paused`;
-  const stopFirst = `Stop the campaigns of ${paused} now, yourself.`;
+  const paused = facts.paused.length === 1 ? facts.paused[0] : `the ${facts.paused.length} paused mailboxes`;
+  const stopFirst = `Stop the campaigns of ${paused} yourself, now.`;
   const start = `${counts.paused_by_guard > 0 ? `${stopFirst} Then start` : 'Start'} with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
   const accounts = accountsAdvice(facts.troubles);
   const warned = firing.count('warning');
