@@ -158,7 +158,7 @@ const ofMailboxes = {
 };
 
 const digest = section({
-  match: group('Which mailboxes.', ofMailboxes, refuseEmpty),
+  match: group('Which mailboxes: account, tag, provider, domain and mailbox, as in routes.', ofMailboxes, refuseEmpty),
   at: keyed(cron(), '0 8 * * *', 'When the digest is sent.'),
   timeZone: keyed(timeZone(), 'UTC', 'The time zone of the digest.'),
   channels: z.array(z.string()).min(1).describe(`Names of channels. No digest goes to ${digestless}.`),

@@ -62,9 +62,14 @@ test('the examples of docs/configuration.md load', () => {
   };
   for (const [name, text] of Object.entries(secrets)) place.write(`secrets/${name}`, text);
   const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
-  const examples = [...page.matchAll(/^### (\w+)$[^#]*?```yaml\n(.*?)```/gms)];
+  const sections = (page.split('\n## Keys\n')[1] ?? '').split(/^### /m).slice(1);
+  const examples = sections.flatMap((section) =>
+    [...section.matchAll(/^```yaml\n(.*?)```/gms)].map(
+      ([, text = '']) => [section.split('\n')[0] ?? '', text] as const,
+    ),
+  );
   expect(examples.length).toBeGreaterThan(10);
-  for (const [, section = '', text = ''] of examples) {
+  for (const [section, text] of examples) {
     expect(text.startsWith(`${section}:`), text).toBe(true);
     accepted(section === 'accounts' ? text : account + text);
   }

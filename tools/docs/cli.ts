@@ -82,7 +82,7 @@ major version no key is removed, and each key keeps its meaning. Keys may be add
 
 ## Errors
 
-With \`--json\` an error is the only output, on standard output:
+An error is the only output:
 
 ${fence(errorExample)}
 

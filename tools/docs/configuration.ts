@@ -13,15 +13,27 @@ warmwarden check --show   # the settings in force, and the source of each
 \`\`\`
 
 - A missing key has its default. Unknown keys are errors.
-- \`\${NAME}\` and \`\${NAME:-default}\` in a value come from the environment, as it was at the start. An unset variable is an error. The braces are required.
 - Put a value that contains \`#\` in quotes: after a space, \`#\` begins a comment.
 - Shares end with %: \`0.5%\`. Durations have a unit: \`250ms\`, \`30s\`, \`5m\`, \`4h\`, \`1d\`. Cron is in UTC, with an optional field for seconds in front. A day of the
   month and a day of the week must both fit.
 - Where the kind is \`text/file\`, the key with \`_file\` names a file instead: \`api_key_file: secrets/acme\`. The path is relative to the configuration.
   Warmwarden uses a replaced file within seconds.
 - The configuration may have 1 MiB, a secret or a recipe 64 KiB. All must be regular files, or symbolic links to them.
-- Editors check the file with [config.schema.json](../config.schema.json), which the first line of the example names. Copy it beside
-  your file; \`init\` does. [What was tried](compatibility.md#editors-and-validators).
+
+Editors check the file with [config.schema.json](../config.schema.json) beside it, if this is the first line ([what was tried](compatibility.md#editors-and-validators)):
+
+\`\`\`yaml
+# yaml-language-server: $schema=./config.schema.json
+\`\`\`
+
+## Environment variables
+
+\`\`\`yaml
+accounts:
+  - {name: acme, base_url: "\${API:-https://mailboxes.example.com}", api_key: "\${ACME_API_KEY}"}
+\`\`\`
+
+Values come from the environment as it was at the start. An unset variable without a default is an error. The braces are required.
 
 ## Several files
 
@@ -121,8 +133,17 @@ const examples: Readonly<Record<string, string>> = {
   retention: 'retention: {history: 90d}',
 };
 
+const rulesExample = `alerts:
+  rules:
+    blacklisted: {major: ["*.spamhaus.org"], ignore: ["*.example.org"]}
+    reputation_low: {inbox_below: 70%, for: 1h}
+    guard_acted: {recovery: info}`;
+
 const rulesAt = 'alerts.rules';
 const ruleKey = /^alerts\.rules\.\w+(\.(enabled|severity|for))?$/;
+
+/** Mappings whose keys stand elsewhere: those of an override are those of guard, those of a digest are those of a route. */
+const toldElsewhere = /(overrides\[\]\.guard|digests\[\]\.match)$/;
 
 function sectionText(key: string, shape: FileShape): string {
   const rows = mergedRows(rowsOf(shape, key).filter(({ key: path }) => !ruleKey.test(path)));
@@ -156,8 +177,7 @@ function rowsOf(shape: FileShape, path: string): readonly Row[] {
         required: required?.includes(name) ?? false,
         inFile: `${name}_file` in properties,
       };
-      // The keys of an override are those of guard: they stand there.
-      return key.endsWith('overrides[].guard') ? [row] : [row, ...rowsOf(inner, key)];
+      return toldElsewhere.test(key) ? [row] : [row, ...rowsOf(inner, key)];
     });
     return items ? [...rows, ...rowsOf(items, `${path}[]`)] : rows;
   });
@@ -189,6 +209,10 @@ function rulesText(rules: FileShape): string {
   });
   return `Every rule is on. \`enabled: false\` stops its messages and ends its firing alerts; \`stale_data\` has no such key. \`for\` is how long the condition must last before the alert fires. A rule with - has
 no such key.
+
+\`\`\`yaml
+${rulesExample}
+\`\`\`
 
 | rule | \`severity\` | \`for\` | own keys |
 | --- | --- | --- | --- |

@@ -96,9 +96,7 @@ const verdicts = z.union([
     ...explained,
     first_sight: z
       .strictObject(explained)
-      .describe(
-        'The same [fields](#decide) for a mailbox that Warmwarden sees for the first time; those beside it are of one that it knows.',
-      ),
+      .describe('The same [fields](#decide) for a mailbox that Warmwarden sees for the first time.'),
   }),
   listOf(z.strictObject({ id: text, ...judged.shape, window_days: count })).describe(
     'With --cases: one entry per case.',

@@ -15,15 +15,12 @@ import type { RouteParts } from '../route-parts.ts';
 import { answerTimeOf, count, listOf, moment, nextCursor, number, text, texts, timeZone } from './facts.ts';
 import { fleetRoute } from './route.ts';
 
-export const silenced = z
-  .strictObject({ by: text, until: moment })
-  .nullable()
-  .describe('Who silenced it, and until when; null: its messages are sent.');
+export const silenced = z.strictObject({ by: text, until: moment }).nullable().describe('null: its messages are sent.');
 
 export const acknowledged = z
   .strictObject({ by: text, reason: text, at: moment })
   .nullable()
-  .describe('Who takes care of it; null: it was not acknowledged.');
+  .describe('null: it was not acknowledged.');
 
 const globs = texts.optional();
 
