@@ -260,11 +260,6 @@ export function endOf(
   return { ...(isQuiet && { quietEnd: 'too_few' }), ...(isOnlyThere && { onlyInIncident: true }) };
 }
 
-/** Returns true if people were notified of too few bounces and the alert is about more by now. */
-export function isMoreThanTold(alert: Alert, { quietEnd }: Announcement): boolean {
-  return quietEnd === 'too_few' && !isTooFew(alert);
-}
-
 export function endAsTold(end: Transition, { quietEnd, onlyInIncident }: Announcement): Transition {
   return { ...end, ...(quietEnd && { foretold: true }), ...(!onlyInIncident && { alone: true }) };
 }

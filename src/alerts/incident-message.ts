@@ -7,6 +7,7 @@ import { mailboxKey } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
 import { campaignsUntouched } from '../core/wording/explain.ts';
 import {
+  causeNoun,
   causeText,
   domainsOf,
   doneTexts,
@@ -113,16 +114,12 @@ function commonText({ cause }: Incident, members: readonly IncidentMailbox[], lo
       : `What all ${counted(members.length, 'mailbox', 'mailboxes')} share:`;
   const rest =
     spared === 0
-      ? `No other mailbox shares the ${nounOf(cause)}`
-      : `${counted(spared, 'other mailbox shares', 'other mailboxes share')} the ${nounOf(cause)} and ${spared === 1 ? 'is' : 'are'} not in this incident`;
+      ? `No other mailbox shares the ${causeNoun(cause)}`
+      : `${counted(spared, 'other mailbox shares', 'other mailboxes share')} the ${causeNoun(cause)} and ${spared === 1 ? 'is' : 'are'} not in this incident`;
   const acted = changed === 0 ? '' : `; of these others, Warmwarden switched or paused ${changed} within a day`;
-  const beyond = others === 0 ? '' : `; ${counted(others, 'mailbox has', 'mailboxes have')} another ${nounOf(cause)}`;
+  const beyond =
+    others === 0 ? '' : `; ${counted(others, 'mailbox has', 'mailboxes have')} another ${causeNoun(cause)}`;
   return `${all} ${causeText(cause)}. ${rest}${acted}${beyond}.`;
-}
-
-function nounOf({ attribute }: IncidentCause): string {
-  if (attribute === 'ip') return 'IP address';
-  return attribute === 'base_url' ? 'API' : attribute;
 }
 
 function countsText(alerts: readonly Alert[]): string {

@@ -11,7 +11,7 @@ import {
   endOf,
   type GroupTiming,
   groupOf,
-  isMoreThanTold,
+  isTooFew,
   mayNotifyFrom,
   severer,
 } from './grouping.ts';
@@ -109,23 +109,20 @@ function sayAgain(facts: NotificationFacts): readonly { readonly group: string; 
     const group = groupOf(alert);
     // A channel that an alert comes to concern is told at once: after its update, the incident is silent until its end.
     const news = joined(alert);
-    if (isOfIncident(alert, facts) && !news) return [];
+    // An incident repeats its alerts only when it gets worse or ends.
+    if (!news && timing.incidents.of({ kind: 'reminder', at: timing.now, alert }) !== null) return [];
     if (waiting.has(alert.fingerprint) || muted(alert) || mayNotifyFrom(group, timing) > timing.now) return [];
     const say = (kind: Transition['kind']) => [{ group, transition: { kind, at: timing.now, alert } }];
     const known = announced.get(alert.fingerprint);
     if (!known || (known.channels?.length === 0 && wanted(alert))) return say('firing');
     if (news === 'firing') return [{ group, transition: { kind: news, at: timing.now, alert, escalated: true } }];
     if (callsForNothing(alert)) return [];
-    if (isMoreThanTold(alert, known) || news) return say('worsened');
+    const isMoreThanTold = known.quietEnd === 'too_few' && !isTooFew(alert);
+    if (isMoreThanTold || news) return say('worsened');
     if (isDue(alert, known, facts)) due.add(group);
     return say('reminder');
   });
   return again.filter(({ group, transition }) => transition.kind !== 'reminder' || due.has(group));
-}
-
-/** An incident repeats its alerts only when it gets worse or ends. */
-function isOfIncident(alert: Alert, { timing }: NotificationFacts): boolean {
-  return timing.incidents.of({ kind: 'reminder', at: timing.now, alert }) !== null;
 }
 
 function isDue(alert: Alert, { at, severity }: Announcement, { repeatIntervalMs, timing }: NotificationFacts): boolean {

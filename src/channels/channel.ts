@@ -7,7 +7,7 @@ import type { Delivery } from '../core/delivery.ts';
 import type { Egress } from '../core/egress.ts';
 import { type EpochMs, hourMs } from '../core/time.ts';
 import { label, serviceUrl } from '../world/schema/scalars.ts';
-import { optional, plainHttp, privateAuthority, secret, secretMap } from '../world/schema/section.ts';
+import { optional, plainHttp, privateAuthority, type SectionRule, secret, secretMap } from '../world/schema/section.ts';
 
 export const channelName = label().describe('Its name in routes.');
 
@@ -43,18 +43,14 @@ export const credentialKeys = {
 };
 
 /** Rule between credentialKeys. */
-export function checkCredentials(
-  keys: Readonly<Record<string, unknown>>,
-  refuseKey: (key: string, message: string) => void,
-) {
-  const { username, password, headers: given } = keys;
+export const checkCredentials: SectionRule = ({ username, password, headers: given }, refuseKey) => {
   if (username === undefined && password !== undefined) refuseKey('username', 'is missing beside password');
   if (username !== undefined && password === undefined)
     refuseKey('password', 'is missing beside username: write password or password_file');
   const hasOther = Object.keys((given as object | undefined) ?? {}).some((name) => /^authorization$/i.test(name));
   if (username !== undefined && hasOther)
     refuseKey('username', 'is in the way of the header Authorization: write only one of them');
-}
+};
 
 interface Credentials {
   readonly headers?: Readonly<Record<string, string>>;

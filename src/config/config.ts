@@ -1,7 +1,6 @@
 // The configuration: the schema gives each key its shape, its default in the form of the file, and its meaning, and makes
 // the values that the program uses. The keys of guard, rules, places and channels stand in files of their own; load.ts adds
 // values that depend on the folder of the file or the environment.
-import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { type ChannelSettings, channelSettings, digestless } from '../channels/channels.ts';
 import { wordsComplaint } from '../channels/template.ts';
@@ -18,6 +17,7 @@ import {
   duration,
   durationOrNever,
   hostName,
+  isContext,
   label,
   listen,
   network,
@@ -39,6 +39,7 @@ import {
   plainHttp,
   privateAuthority,
   refuseEmpty,
+  type SectionRule,
   secret,
   section,
   wordOrWords,
@@ -286,7 +287,7 @@ function defaultRoutes(channels: readonly ChannelSettings[]): readonly RouteConf
 
 const statusWords = z.array(z.string().min(1).toLowerCase());
 /** Refuses a word in more than one list, since a word has one meaning. */
-function oneListAWord(lists: Readonly<Record<string, unknown>>, refuse: (key: string, message: string) => void): void {
+function oneListAWord(...[lists, refuse]: Parameters<SectionRule>): void {
   const owner = new Map<string, string>();
   for (const [key, words] of Object.entries(lists))
     for (const word of Array.isArray(words) ? words.map(String) : []) {
@@ -340,14 +341,6 @@ const tls = section(
       refuse('key', 'is not the private key of the certificate, in PEM and without a passphrase');
   },
 );
-
-function isContext(options: SecureContextOptions): boolean {
-  try {
-    return createSecureContext(options) !== null;
-  } catch {
-    return false;
-  }
-}
 
 const server = section(
   {

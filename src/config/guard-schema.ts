@@ -1,7 +1,7 @@
 // Keys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
 import { defaultPolicy, literalProfile, maxStatsDays, type Policy, type Ppm } from '../core/policy.ts';
 import { duration, durationText, numeric, share, shareText, truth, whole } from '../world/schema/scalars.ts';
-import { oneOf, optional, optionalGroup, section } from '../world/schema/section.ts';
+import { oneOf, optional, optionalGroup, type SectionRule, section } from '../world/schema/section.ts';
 
 const policy: Policy = defaultPolicy;
 const wholePpm: Ppm = 1_000_000;
@@ -9,11 +9,10 @@ const wholePpm: Ppm = 1_000_000;
 const limit = (mode: keyof Policy['limitsPpm']) =>
   optional(share(1, wholePpm), `Bounce limit of mode ${mode}.`, shareText(policy.limitsPpm[mode]));
 
-type WrittenKeys = Readonly<Record<string, unknown>>;
-
 /** Refuses two written numbers that contradict each other. The lower of two from different places is raised (policyOf). */
 const ascending =
-  (low: string, high: string) => (keys: WrittenKeys, refuse: (key: string, message: string) => void) => {
+  (low: string, high: string): SectionRule =>
+  (keys, refuse) => {
     const [least, most] = [keys[low], keys[high]];
     if (typeof least === 'number' && typeof most === 'number' && most < least)
       refuse(high, `${high} (${most}) is less than ${low} (${least})`);

@@ -1,15 +1,10 @@
 // The configuration in force, and its effect on one mailbox: whether it is guarded, and by which policy.
 
-import { type MailboxState, mergedTags, type Tags, tagParts } from '../core/mailbox.ts';
+import { type ListedMailbox, type MailboxState, mergedTags, type Tags, tagParts } from '../core/mailbox.ts';
 import { type MailboxPattern, namesMailbox } from '../core/mailbox-pattern.ts';
 import { defaultPolicy, literalProfile, type Policy } from '../core/policy.ts';
 import { formatPath, type Path } from '../world/schema/problem.ts';
 import type { AccountConfig, Config, GuardOverride, GuardSettings } from './config.ts';
-
-export interface ListedMailbox {
-  readonly email: string;
-  readonly id: string;
-}
 
 /** Exclusion takes precedence. */
 export function selects(account: Pick<AccountConfig, 'mailboxes'>, mailbox: ListedMailbox): boolean {

@@ -1,5 +1,5 @@
 // Globs and ids by which the configuration selects mailboxes.
-import type { MailboxName } from './mailbox.ts';
+import type { ListedMailbox } from './mailbox.ts';
 import { didYouMean } from './nearest.ts';
 
 // Globs of the configuration: * for any run of characters, ? for one, letters without case.
@@ -32,9 +32,7 @@ export function fitsGlob(glob: string, text: string): boolean {
   return p === pattern.length;
 }
 
-type PatternSubject = Pick<MailboxName, 'id' | 'email'>;
-
-export function namesMailbox(pattern: string, mailbox: PatternSubject): boolean {
+export function namesMailbox(pattern: string, mailbox: ListedMailbox): boolean {
   return pattern === mailbox.id || fitsGlob(pattern, mailbox.email);
 }
 
@@ -50,7 +48,7 @@ export interface IdlePattern extends MailboxPattern {
 
 export function idlePatterns(
   patterns: readonly MailboxPattern[],
-  mailboxes: readonly PatternSubject[],
+  mailboxes: readonly ListedMailbox[],
 ): readonly IdlePattern[] {
   return patterns
     .filter(({ pattern }) => !mailboxes.some((mailbox) => namesMailbox(pattern, mailbox)))
@@ -58,7 +56,7 @@ export function idlePatterns(
 }
 
 /** Likely intended addresses or ids, or the same glob on another domain. */
-function likeliest(pattern: string, mailboxes: readonly PatternSubject[]): readonly string[] {
+function likeliest(pattern: string, mailboxes: readonly ListedMailbox[]): readonly string[] {
   const at = pattern.lastIndexOf('@');
   if (!/[*?]/.test(pattern)) return mailboxes.map(({ id, email }) => (at < 0 ? id : email));
   if (at < 0) return [];

@@ -137,6 +137,8 @@ export function mailboxUnder(mailbox: MailboxState, account: string): MailboxSta
 }
 
 export type MailboxName = Pick<MailboxState, 'account' | 'id' | 'email'>;
+/** Mailbox of one account's list. */
+export type ListedMailbox = Pick<MailboxState, 'id' | 'email'>;
 
 /** Tags by the configuration: each is a word, such as `vip`, or a key and its value, such as `client=north`. */
 export interface Tags {

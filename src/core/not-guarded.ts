@@ -60,11 +60,6 @@ export interface Trouble {
 
 type CauseFinding = Omit<Trouble, 'account' | 'cause' | 'sentence'> & { readonly text?: string };
 
-/** True if the account's list was read but no mailbox is selected: the configuration may be wrong. */
-function isEmpty({ listed, forecast }: Pick<AccountState, 'listed' | 'forecast'>): boolean {
-  return listed && forecast?.mailboxes === 0;
-}
-
 /** Start and cause of a mailbox list that was never read although the API does not fail, or null. */
 export function listUnreadOf(account: AccountState, now: EpochMs): ReadFailure | null {
   const { listed, failingSince, watchedSince, listFailing } = account;
@@ -108,13 +103,15 @@ function findings(state: AccountState, now: EpochMs): Partial<Record<NotGuardedC
       keyWrites === false
         ? { ...none, why: 'the API key is read-only, NO ACTION on breaches', advice: 'Replace the key.' }
         : null,
-    'no mailbox': isEmpty(state)
-      ? {
-          ...none,
-          why: 'it has no guarded mailbox',
-          advice: 'Check `include` and `exclude`, and what the key can see.',
-        }
-      : null,
+    // The list was read but no mailbox is selected: the configuration may be wrong.
+    'no mailbox':
+      listed && state.forecast?.mailboxes === 0
+        ? {
+            ...none,
+            why: 'it has no guarded mailbox',
+            advice: 'Check `include` and `exclude`, and what the key can see.',
+          }
+        : null,
     unlisted:
       unlisted.length > 0
         ? {

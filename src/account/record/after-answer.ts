@@ -5,34 +5,26 @@ import { type Action, actionAfter, isGuardActionKind, type OpenAction, settingsT
 import type { Observed, WarmupAnswer } from '../../core/answers.ts';
 import { admit, type BreakerState, heldByBreaker, withdraw } from '../../core/guard/breaker.ts';
 import { afterConfirmed, afterOperatorChange, firstSight } from '../../core/guard/memory.ts';
-import { runStateOf, type StatusWords } from '../../core/guard/run-state.ts';
+import { runStateOf } from '../../core/guard/run-state.ts';
 import { type Change, changesShown, domainOf, type MailboxState, mailboxKey } from '../../core/mailbox.ts';
-import { newcomerAnswers, type Policy, ratePpm } from '../../core/policy.ts';
+import { newcomerAnswers, ratePpm } from '../../core/policy.ts';
 import { daysOf, isSameSpan } from '../../core/records.ts';
-import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { causeSentences } from '../../core/wording/causes.ts';
 import type { DecisionRecord } from '../../store/writes.ts';
-import { judgeMailbox, type Observation, observe } from './observe.ts';
+import { type JudgeOptions, judgeMailbox, type Observation, observe } from './observe.ts';
 import { changesIn, isPausedByHabit } from './outside-changes.ts';
 import { isActive, isEffectOf, isOurs, isWaiting, planAfter, type Settlement, showsChange } from './plan.ts';
 
-export interface AnswerContext {
-  readonly policy: Policy;
+export interface AnswerContext extends Omit<JudgeOptions, 'freshStats' | 'earlierRows'> {
   /** True unless the configuration or a person has switched writes off. */
   readonly enforce: boolean;
-  readonly words: StatusWords;
-  readonly now: EpochMs;
   /** False for an answer of an earlier process, which is shown but not judged. */
   readonly hasRead: (route: 'stats' | 'warmup') => boolean;
   readonly breaker: BreakerState;
   /** Counts the running mailboxes under the breaker. Called only if the number matters. */
   readonly running: () => number;
   readonly newId: () => string;
-  /** Milliseconds by which the API's clock is ahead of ours, or 0 if unknown. */
-  readonly apiAheadMs: number;
-  /** True if the account counts at most half of the emails that were read before. Called only if the mailbox does. */
-  readonly accountHasShrunk: (mailbox: MailboxState) => boolean;
   /** The newest actions on the mailbox. Called only if one of them waits. */
   readonly actionsOf: (mailbox: MailboxState) => readonly Action[];
   readonly timeZone: string;
@@ -175,13 +167,7 @@ function readBackText(
 export function askBreaker(
   mailbox: MailboxState,
   verdict: Verdict,
-  given: {
-    readonly breaker: BreakerState;
-    readonly policy: Policy;
-    readonly mayWrite: boolean;
-    readonly running: () => number;
-    readonly now: EpochMs;
-  },
+  given: Pick<AnswerContext, 'breaker' | 'policy' | 'running' | 'now'> & { readonly mayWrite: boolean },
 ): { readonly verdict: Verdict; readonly breaker: BreakerState } {
   const { breaker, policy, mayWrite, running, now } = given;
   const key = mailboxKey(mailbox.account, mailbox.id);

@@ -6,7 +6,7 @@ import { type RuleSettings, ruleBook } from '../../core/alert-rules.ts';
 import type { MeasuredRoute, Route, StaleMeasurement } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { StatusWords } from '../../core/guard/run-state.ts';
-import type { MailboxState } from '../../core/mailbox.ts';
+import type { ListedMailbox, MailboxState } from '../../core/mailbox.ts';
 import type { MailboxPattern } from '../../core/mailbox-pattern.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { Tally } from '../../core/records.ts';
@@ -41,8 +41,8 @@ export interface OtherAccounts {
 
 export interface GuardedAccount {
   readonly account: string;
-  readonly policyFor: (mailbox: { readonly email: string; readonly id: string }) => Policy;
-  readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
+  readonly policyFor: (mailbox: ListedMailbox) => Policy;
+  readonly selects: (mailbox: ListedMailbox) => boolean;
   readonly expects: () => readonly string[];
   /** Globs of the configuration for mailboxes. Names that `expects` returns are not among them. */
   readonly patterns: () => ConfiguredPatterns;

@@ -51,16 +51,17 @@ export function observe(mailbox: MailboxState, { route, observed }: Observation)
   return { ...mailbox, [route === 'mailbox' ? 'detail' : route]: observed };
 }
 
-interface JudgeOptions {
+export interface JudgeOptions {
   readonly policy: Policy;
   readonly words: StatusWords;
   readonly now: EpochMs;
   readonly freshStats: boolean;
-  /** Statistics before this answer. Null or absent if there are none, or if no new statistics were read. */
-  readonly earlierRows?: readonly StatsRow[] | null;
-  readonly apiAheadMs?: number;
+  /** Statistics before this answer. Null if there are none, or if no new statistics were read. */
+  readonly earlierRows: readonly StatsRow[] | null;
+  /** Milliseconds by which the API's clock is ahead of ours, or 0 if unknown. */
+  readonly apiAheadMs: number;
   /** True if the account counts at most half of the emails that were read before. Called only if the mailbox does. */
-  readonly accountHasShrunk?: (mailbox: MailboxState) => boolean;
+  readonly accountHasShrunk: (mailbox: MailboxState) => boolean;
 }
 
 export function judgeMailbox(
@@ -69,7 +70,7 @@ export function judgeMailbox(
 ): { readonly verdict: Verdict; readonly memory: GuardMemory | null } | null {
   const { warmup, stats } = mailbox;
   if (!warmup || !stats) return null;
-  const { policy, words, now, earlierRows = null, apiAheadMs = 0 } = options;
+  const { policy, words, now, earlierRows, apiAheadMs } = options;
   // The memory stays. It counts again when the mailbox has a warm-up.
   if (warmup.answer.isAbsent) {
     const dataAgeMs = Math.max(0, now - stats.at);
@@ -96,7 +97,7 @@ export function judgeMailbox(
   };
   const found = situationOf(policy, memory, { ...sight, ...ofWarmup, statsAt: stats.at }, isFirstSight);
   const { lost } = memory;
-  const isMissing = lost && rows && (isMostLost(rows, lost) || options.accountHasShrunk?.({ ...mailbox, memory }));
+  const isMissing = lost && rows && (isMostLost(rows, lost) || options.accountHasShrunk({ ...mailbox, memory }));
   const verdict = judge(policy, isMissing ? { ...found, lost } : found);
   return { verdict, memory: afterJudgement(memory, verdict, { fresh, rows, now, apiAheadMs }) };
 }

@@ -5,15 +5,13 @@ import { domainObject, ipObject } from '../../alerts/rules/finding-rules.ts';
 import { type Alert, type AlertChanges, bothChanges } from '../../core/alert.ts';
 import { ruleBook } from '../../core/alert-rules.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import type { MailboxState } from '../../core/mailbox.ts';
+import type { ListedMailbox, MailboxState } from '../../core/mailbox.ts';
 import { type EpochMs, elapsedMs, minuteMs } from '../../core/time.ts';
 import { takenNames } from '../../store/accounts.ts';
 import type { AccountMove, KnownAccount } from '../../store/writes.ts';
 
 /** An account without a readable list for this time guards no mailbox that another account can read. */
 const unreadableForMs = 10 * minuteMs;
-
-type Like = Pick<MailboxState, 'id' | 'email'>;
 
 interface Rivals {
   readonly fleet: Fleet;
@@ -28,7 +26,7 @@ export interface Rival {
   readonly stays: boolean;
 }
 
-export function rivalOf(entry: Like, { fleet, account, accounts, now }: Rivals): Rival | null {
+export function rivalOf(entry: ListedMailbox, { fleet, account, accounts, now }: Rivals): Rival | null {
   const { id } = entry;
   const own = accounts.indexOf(account);
   const shared = fleet.account(account)?.guardedElsewhere ?? [];

@@ -4,7 +4,7 @@ import type { Alert } from '../../core/alert.ts';
 import type { MailboxEntry, MailboxList, Observed } from '../../core/answers.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { underNewId } from '../../core/guard/memory.ts';
-import type { MailboxName, MailboxState } from '../../core/mailbox.ts';
+import type { ListedMailbox, MailboxName, MailboxState } from '../../core/mailbox.ts';
 import { dayMs, type EpochMs, hourMs } from '../../core/time.ts';
 import { newMailbox } from './observe.ts';
 
@@ -92,7 +92,7 @@ export interface Roster {
   readonly account: string;
   readonly known: readonly MailboxState[];
   readonly list: Observed<MailboxList>;
-  readonly selects: (mailbox: { readonly email: string; readonly id: string }) => boolean;
+  readonly selects: (mailbox: ListedMailbox) => boolean;
   /** Mailboxes of the list that another account of the API guards. This account does not have them. */
   readonly elsewhere: ReadonlyMap<string, MailboxName>;
   readonly expects: readonly string[];
@@ -166,19 +166,14 @@ export function runningIn(accounts: readonly string[], fleet: Fleet): number {
 
 // Names of the configuration that no mailbox list holds.
 
-interface NamedMailbox {
-  readonly id: string;
-  readonly email: string;
-}
-
 /** Returns the names that are neither an id nor, regardless of case, an address of these mailboxes. */
-export function unlistedNames(names: readonly string[], mailboxes: readonly NamedMailbox[]): readonly string[] {
+export function unlistedNames(names: readonly string[], mailboxes: readonly ListedMailbox[]): readonly string[] {
   if (names.length === 0) return [];
   const here = new Set(mailboxes.flatMap(({ id, email }) => [id, email.toLowerCase()]));
   return [...new Set(names)].filter((name) => !here.has(name) && !here.has(name.toLowerCase()));
 }
 
-export function reportedMissing(alerts: readonly Alert[]): readonly NamedMailbox[] {
+export function reportedMissing(alerts: readonly Alert[]): readonly ListedMailbox[] {
   return alerts.flatMap(({ rule, status, mailboxId: id, email }) =>
     rule === 'mailbox_missing' && status !== 'resolved' && id !== null && email !== null ? [{ id, email }] : [],
   );

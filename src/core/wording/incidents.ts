@@ -24,9 +24,13 @@ export function incidentTitle(
 }
 
 /** `provider google`, `account acme` */
-export function causeText({ attribute, value }: IncidentCause): string {
-  if (attribute === 'ip') return `IP address ${value}`;
-  return attribute === 'base_url' ? `API ${value}` : `${attribute} ${value}`;
+export function causeText(cause: IncidentCause): string {
+  return `${causeNoun(cause)} ${cause.value}`;
+}
+
+export function causeNoun({ attribute }: IncidentCause): string {
+  if (attribute === 'ip') return 'IP address';
+  return attribute === 'base_url' ? 'API' : attribute;
 }
 
 const doneWords: Readonly<Record<MemberState, (count: string) => string>> = {

@@ -8,7 +8,6 @@ import { ApiClient } from '../../api/client.ts';
 import type { AccountConfig, Config } from '../../config/config.ts';
 import {
   expectedNames,
-  type ListedMailbox,
   type LiveConfig,
   patternsOf,
   policyOf,
@@ -17,6 +16,7 @@ import {
   selects,
 } from '../../config/mailbox-rules.ts';
 import { routes } from '../../core/answers.ts';
+import type { ListedMailbox } from '../../core/mailbox.ts';
 import { errorText } from '../../core/nearest.ts';
 import type { Policy } from '../../core/policy.ts';
 import type { AccountLedger } from '../../core/records.ts';

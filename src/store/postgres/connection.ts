@@ -149,13 +149,9 @@ class Compiler extends PostgresQueryCompiler {
 
   /** PostgreSQL accepts no fraction in an integer column, and no letter NUL in a text. */
   protected override addParameter(parameter: unknown): void {
-    super.addParameter(storable(parameter));
+    const whole = typeof parameter === 'number' ? Math.round(parameter) : parameter;
+    super.addParameter(typeof whole === 'string' ? withoutNul(whole) : whole);
   }
-}
-
-function storable(parameter: unknown): unknown {
-  if (typeof parameter === 'number') return Math.round(parameter);
-  return typeof parameter === 'string' ? withoutNul(parameter) : parameter;
 }
 
 export const nowMs = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;

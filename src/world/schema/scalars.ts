@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { isLoopback, type Network } from '../../core/egress.ts';
 import { onePercentPpm, type Ppm, percent } from '../../core/policy.ts';
@@ -233,10 +233,13 @@ export function certificate() {
 }
 
 function isCertificate(pem: string): boolean {
-  if (!/-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(pem)) return false;
+  return /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(pem) && isContext({ ca: pem });
+}
+
+/** True if TLS accepts the certificates and the key. */
+export function isContext(options: SecureContextOptions): boolean {
   try {
-    createSecureContext({ ca: pem });
-    return true;
+    return createSecureContext(options) !== null;
   } catch {
     return false;
   }

@@ -8,7 +8,7 @@ z.config({ jitless: true });
 
 export type Refuse = (key: string, message: string) => void;
 /** Rule between keys, named as in the file. It runs even if a value is invalid, so it must check types. */
-type SectionRule = (keys: Readonly<Record<string, unknown>>, refuse: Refuse) => void;
+export type SectionRule = (keys: Readonly<Record<string, unknown>>, refuse: Refuse) => void;
 
 /** Refuses keys without a value where that would mean everything. Elsewhere an empty value stands for the default. */
 export function refuseEmpty(keys: Readonly<Record<string, unknown>>, refuse: Refuse): void {
