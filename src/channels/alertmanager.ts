@@ -71,11 +71,6 @@ function testAlert({ title, at }: Notice): PostedAlert {
   return { labels, annotations: { summary: title }, startsAt, generatorURL: '', aheadMs: minuteMs };
 }
 
-/** The end is never before the start: Alertmanager would refuse that after a clock was set back. */
-function endsAtOf({ at, alert }: Transition): string {
-  return new Date(Math.max(alert.resolvedAt ?? at, alert.firingAt ?? alert.since)).toISOString();
-}
-
 /** Labels or annotations without unknown or empty values; well-formed, since Alertmanager refuses broken UTF-8. */
 function filled(words: Readonly<Record<string, string | number | null | undefined>>): LabelSet {
   const given = Object.entries(words).flatMap(([name, value]): [string, string][] => {
@@ -169,8 +164,10 @@ export function alertmanagerChannel(settings: Hook, clock: Clock): Channel {
 
 function frozen(transition: Transition): PostedAlert {
   const about = labelled(transition);
-  if (transition.kind === 'resolved') return { ...about, endsAt: endsAtOf(transition) };
-  return { ...about, aheadMs: transition.kind === 'event' ? eventLastsMs : firesForMs };
+  const { kind, at, alert } = transition;
+  if (kind !== 'resolved') return { ...about, aheadMs: kind === 'event' ? eventLastsMs : firesForMs };
+  // Alertmanager would refuse an end before the start, after a clock was set back.
+  return { ...about, endsAt: new Date(Math.max(alert.resolvedAt ?? at, alert.firingAt ?? alert.since)).toISOString() };
 }
 
 function thawed({ aheadMs = firesForMs, endsAt, ...alert }: PostedAlert, now: number) {

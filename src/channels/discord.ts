@@ -50,7 +50,12 @@ const maxFooter = 500;
 const maxHead = 256;
 /** Maximum length of an item in the description, so that several fit. */
 const maxItem = 1_000;
-export const discordWriter = textWriter(escaped, harmless);
+export const discordWriter = textWriter(
+  // Escapes what Discord would read as formatting, mention or link. A command is code, which it does not read.
+  (piece) => (piece.length > 2 && piece.startsWith('`') ? piece : piece.replace(/[\\*_~`|<>#[\]]/g, '\\$&')),
+  // Keeps an address in a person's words from becoming a link.
+  (text) => text.replaceAll('://', ':\u200b//'),
+);
 const colours = { critical: 0xd92d20, warning: 0xf79009, info: 0x2e90fa, resolved: 0x12b76a } as const;
 
 function payloadOf(text: MessageText): object {
@@ -88,16 +93,6 @@ function itemText({ head, sentences, foot, url }: MessageItem): string {
 
 function linkText({ label, url }: Pick<MessageLink, 'label' | 'url'>): string {
   return `[${label}](<${url}>)`;
-}
-
-/** Escapes what Discord would read as formatting, mention or link. A command is code, which it does not read. */
-function escaped(piece: string): string {
-  return piece.length > 2 && piece.startsWith('`') ? piece : piece.replace(/[\\*_~`|<>#[\]]/g, '\\$&');
-}
-
-/** Keeps an address in a person's words from becoming a link. */
-function harmless(text: string): string {
-  return text.replaceAll('://', ':\u200b//');
 }
 
 /** Discord answers 200 with the message, or JSON with a `code` (10015: no such webhook, 50027: a wrong token). */

@@ -6,8 +6,8 @@ import { maxHeaderBytes } from '../api/http/exchange.ts';
 import { ProxyError } from '../api/http/failure.ts';
 import { readRetryAfter } from '../api/http/retry-after.ts';
 import { wayOutTo } from '../api/http/way-out.ts';
-import { directly, type Egress } from '../core/egress.ts';
-import { type EpochMs, minuteMs } from '../core/time.ts';
+import { directly } from '../core/egress.ts';
+import { minuteMs } from '../core/time.ts';
 import { type Clock, systemClock } from '../world/world.ts';
 import { type Channel, type Hook, maxRetryAfterMs, type SendOutcome, type SendResult } from './channel.ts';
 
@@ -18,29 +18,10 @@ const saidWithinMs = 500;
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
-interface ReceiverRequest {
-  readonly method: HttpMethod;
-  readonly url: string;
-  readonly body?: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  readonly egress?: Egress | undefined;
-  readonly now: EpochMs;
-}
-
 /** `mayHaveArrived`: the whole request was sent. `isLate`: it was, and no answer came in time. */
 export type ReceiverAnswer =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string; readonly retryAfterMs: number | null }
   | { readonly kind: 'failed'; readonly detail: string; readonly mayHaveArrived: boolean; readonly isLate: boolean };
-
-export function postJson(
-  { url, egress, headers: own }: Pick<Hook, 'url' | 'egress' | 'headers'>,
-  body: string,
-  { signal, clock, headers, method = 'POST' }: PostOptions,
-): Promise<ReceiverAnswer> {
-  const all = { 'content-type': 'application/json; charset=utf-8', ...own, ...headers };
-  return ask({ method, url, egress, body, headers: all, signal, now: clock.now() });
-}
 
 interface PostOptions {
   readonly signal: AbortSignal;
@@ -49,32 +30,41 @@ interface PostOptions {
   readonly method?: HttpMethod;
 }
 
-/** Waits only for the beginning of an answer that is long or never ends. */
-async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
-  const bytes = Buffer.from(asked.body ?? '');
+/** Waits only for the beginning of an answer that is long or never ends. `json`: empty for a request without a body. */
+export async function postJson(
+  hook: Pick<Hook, 'url' | 'egress' | 'headers'>,
+  json: string,
+  { signal, clock, headers: more, method = 'POST' }: PostOptions,
+): Promise<ReceiverAnswer> {
+  const bytes = Buffer.from(json);
+  const now = clock.now();
   let isSent = false;
   const sending = async function* () {
     yield bytes;
     // undici asks for more once the socket has accepted the body.
     isSent = true;
   };
-  const { connect, forward, proxy } = wayOutTo(asked.url, asked.egress ?? directly, false);
+  const { connect, forward, proxy } = wayOutTo(hook.url, hook.egress ?? directly, false);
   // A connection kept for hours would be closed by the other side at the moment when it is needed.
   const agent = new Agent({ allowH2: false, connect, maxHeaderSize: maxHeaderBytes });
-  const { origin, host, pathname, search } = new URL(asked.url);
+  const { origin, host, pathname, search } = new URL(hook.url);
   try {
     const { statusCode, headers, body } = await agent.request({
       origin: forward?.origin ?? origin,
       path: `${forward ? origin : ''}${pathname}${search}`,
-      method: asked.method,
+      method,
       headers: {
         'user-agent': 'warmwarden',
-        ...(bytes.length > 0 && { 'content-length': String(bytes.length) }),
-        ...asked.headers,
+        ...(bytes.length > 0 && {
+          'content-length': String(bytes.length),
+          'content-type': 'application/json; charset=utf-8',
+        }),
+        ...hook.headers,
+        ...more,
         ...(forward && { host, ...forward.headers }),
       },
       body: bytes.length > 0 ? Readable.from(sending()) : null,
-      signal: asked.signal,
+      signal,
       reset: true,
     });
     if (statusCode === 407 && forward) {
@@ -86,15 +76,15 @@ async function ask(asked: ReceiverRequest): Promise<ReceiverAnswer> {
       kind: 'answer',
       status: statusCode,
       text,
-      retryAfterMs: readRetryAfter(headers, statusCode >= 400 ? text : '', asked.now, maxRetryAfterMs),
+      retryAfterMs: readRetryAfter(headers, statusCode >= 400 ? text : '', now, maxRetryAfterMs),
     };
   } catch (error) {
     const mayHaveArrived = isSent && !(error instanceof ProxyError);
     return {
       kind: 'failed',
-      detail: failureText(error, { signal: asked.signal, proxy, mayHaveArrived }),
+      detail: failureText(error, { signal, proxy, mayHaveArrived }),
       mayHaveArrived,
-      isLate: asked.signal.aborted && mayHaveArrived,
+      isLate: signal.aborted && mayHaveArrived,
     };
   } finally {
     void agent.destroy();
@@ -222,10 +212,10 @@ export type PingTarget = Pick<Hook, 'url' | 'egress'>;
 
 /** Pings a dead man's switch. Without `patience` a ping may take as long as a message. */
 export async function pingOf(
-  { url, egress }: PingTarget,
+  target: PingTarget,
   clock: Clock,
   patience: AttemptPatience = { mayGoOn: () => true },
 ): Promise<SendResult> {
-  const ping = (signal: AbortSignal) => ask({ method: 'GET', url, egress, headers: {}, signal, now: clock.now() });
+  const ping = (signal: AbortSignal) => postJson(target, '', { method: 'GET', signal, clock });
   return resultOf(await attempt({}, ping, patience));
 }

@@ -8,12 +8,9 @@ import {
   type Dialect,
   Kysely,
   type LogEvent,
-  SqliteAdapter,
   type SqliteDatabase,
   SqliteDialect,
   SqliteDriver,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
 } from 'kysely';
 import { errorText, withoutNul } from '../../core/nearest.ts';
 import { DamagedRowError, deletionOf, isFull, StoreError } from '../failure.ts';
@@ -95,12 +92,10 @@ class WriterDriver extends SqliteDriver {
   }
 }
 
-const writerDialect = (database: DatabaseSync, committed: () => void): Dialect => ({
-  createDriver: () => new WriterDriver(database, committed),
-  createAdapter: () => new SqliteAdapter(),
-  createQueryCompiler: () => new SqliteQueryCompiler(),
-  createIntrospector: (db) => new SqliteIntrospector(db),
-});
+const writerDialect = (database: DatabaseSync, committed: () => void): Dialect =>
+  Object.assign(new SqliteDialect({ database: shim(database) }), {
+    createDriver: () => new WriterDriver(database, committed),
+  });
 
 export interface FileConnection {
   readonly db: Db;
