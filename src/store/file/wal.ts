@@ -1,7 +1,6 @@
 // The WAL of the store: what is committed reaches the disk without blocking the event loop. SQLite writes it without a sync
 // (synchronous = NORMAL); a thread of libuv's pool syncs it, and a thread of its own copies it into the file. Decision 0012.
 import { closeSync, fdatasync, openSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { errorText } from '../../core/nearest.ts';
 import type { Clock } from '../../world/world.ts';
@@ -22,7 +21,11 @@ export interface DiskOptions {
 
 const threadFile = new URL(`./checkpoint-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 
-const syncInPool = promisify(fdatasync);
+function syncInPool(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fdatasync(fd, (error) => (error ? reject(error) : resolve()));
+  });
+}
 
 export class Wal {
   readonly #connection: FileConnection;
