@@ -27,7 +27,7 @@ export function familyText(family: Family): string {
   if (family.samples.length === 0) return '';
   const lines = family.samples.map(({ suffix = '', labels, value }) => {
     const text = labelText(labels);
-    return `${family.name}${suffix}${text === '' ? '' : `{${text}}`} ${numberText(value)}\n`;
+    return `${family.name}${suffix}${text === '' ? '' : `{${text}}`} ${sampleText(value)}\n`;
   });
   return `${headText(family)}${lines.join('')}`;
 }
@@ -45,7 +45,7 @@ function escapeLines(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }
 
-export function numberText(value: number): string {
+export function sampleText(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return '+Inf';
   if (value === Number.NEGATIVE_INFINITY) return '-Inf';
   return String(value);

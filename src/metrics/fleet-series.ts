@@ -17,8 +17,8 @@ export interface MetricsSettings {
 
 export interface AccountCounts {
   readonly states: Map<GuardState, number>;
-  acts: number;
-  watches: number;
+  enforced: number;
+  notEnforced: number;
 }
 
 export interface DaemonFacts {
@@ -32,7 +32,7 @@ export interface DaemonFacts {
   readonly ready: boolean;
 }
 
-const none: AccountCounts = { states: new Map(), acts: 0, watches: 0 };
+const none: AccountCounts = { states: new Map(), enforced: 0, notEnforced: 0 };
 
 export function fleetFamilies(
   fleet: Fleet,
@@ -58,15 +58,15 @@ export function fleetFamilies(
       'guard_enforcing',
       '1 when Warmwarden acts on breaches of mailboxes of the account, 0 when it only decides and alerts.',
       (account) => {
-        const { acts, watches } = countsOf(account);
+        const { enforced, notEnforced } = countsOf(account);
         // An account without known mailboxes reports its own setting.
-        return Number(acts + watches === 0 ? settings.enforcing(account.name) : acts > 0);
+        return Number(enforced + notEnforced === 0 ? settings.enforcing(account.name) : enforced > 0);
       },
     ),
     each(
       'mailboxes_not_enforced',
       'Number of mailboxes that Warmwarden does not act on: guard.enforce is false for them, or writes are off.',
-      (account) => countsOf(account).watches,
+      (account) => countsOf(account).notEnforced,
     ),
     each(
       'account_writable',

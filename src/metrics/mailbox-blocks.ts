@@ -6,7 +6,7 @@ import { type GuardState, type MailboxState, tagParts } from '../core/mailbox.ts
 import { type EpochMs, utcDate } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { type Clock, createPacer } from '../world/world.ts';
-import { headText, labelText, numberText } from './exposition.ts';
+import { headText, labelText, sampleText } from './exposition.ts';
 import type { AccountCounts, MetricsSettings } from './fleet-series.ts';
 import { infoGauge, infoLabels, mailboxGauges, mailboxValues, tagGauge } from './mailbox-series.ts';
 import { type Piece, pieceOf } from './scrape-answer.ts';
@@ -50,7 +50,6 @@ export class MailboxBlocks {
   #blocks: Block[] = [];
   /** Day of the blocks: daily rows too far in the future do not count, so the next day may give other values. */
   #day = '';
-  counts: ReadonlyMap<string, AccountCounts> = new Map();
 
   constructor(fleet: Fleet, clock: Clock, settings: MetricsSettings) {
     this.#fleet = fleet;
@@ -64,14 +63,14 @@ export class MailboxBlocks {
     this.#blocks = [];
   }
 
-  /** Counts the mailboxes, too. Calls must not overlap. */
-  async pieces(): Promise<readonly Piece[]> {
+  /** Returns the series, and the counts of mailboxes by account. Calls must not overlap. */
+  async render() {
     const now = this.#clock.now();
     if (utcDate(now) !== this.#day) this.#blocks = [];
     this.#day = utcDate(now);
     // A reload may replace the settings and the blocks meanwhile: they hold from the next scrape on.
     const [blocks, settings] = [this.#blocks, this.#settings];
-    const rows = await this.#rows(blocks, settings, now);
+    const { rows, counts } = await this.#rows(blocks, settings, now);
     const pacer = createPacer(sliceMs);
     blocks.length = Math.ceil(rows.length / blockSize);
     for (let index = 0; index < blocks.length; index += 1) {
@@ -86,11 +85,11 @@ export class MailboxBlocks {
       }
       block.rows = next;
     }
-    return joined(blocks);
+    return { pieces: joined(blocks), counts };
   }
 
   /** Keeps the order of the fleet, those known longest first, and the rows of unchanged mailboxes. */
-  async #rows(blocks: readonly Block[], settings: MetricsSettings, now: EpochMs): Promise<readonly SeriesRow[]> {
+  async #rows(blocks: readonly Block[], settings: MetricsSettings, now: EpochMs) {
     const pacer = createPacer(sliceMs);
     const counts = new Map<string, AccountCounts>();
     const rows: SeriesRow[] = [];
@@ -102,15 +101,14 @@ export class MailboxBlocks {
       const isKnown = known?.mailbox === mailbox && known.name === name && known.isStale === isStale;
       const row = isKnown ? known : rowOf({ mailbox, name, isStale }, settings, now);
       rows.push(row);
-      const ofAccount = counts.get(account) ?? { states: new Map(), acts: 0, watches: 0 };
+      const ofAccount = counts.get(account) ?? { states: new Map(), enforced: 0, notEnforced: 0 };
       counts.set(account, ofAccount);
       ofAccount.states.set(row.state, (ofAccount.states.get(row.state) ?? 0) + 1);
-      if (row.enforced && this.#fleet.writesAllowed(account, id, now)) ofAccount.acts += 1;
-      else ofAccount.watches += 1;
+      if (row.enforced && this.#fleet.writesAllowed(account, id, now)) ofAccount.enforced += 1;
+      else ofAccount.notEnforced += 1;
       if (pacer.due()) await pacer.turn();
     }
-    this.counts = counts;
-    return rows;
+    return { rows, counts };
   }
 }
 
@@ -137,7 +135,7 @@ function isSame(row: SeriesRow, before: SeriesRow | undefined, { gauge, index }:
 }
 
 function linesOf({ identity, info, tags, values }: SeriesRow, { gauge, labels, index }: Column): string {
-  const line = (own: string, value: number) => `${gauge.name}{${identity}${own && `,${own}`}} ${numberText(value)}\n`;
+  const line = (own: string, value: number) => `${gauge.name}{${identity}${own && `,${own}`}} ${sampleText(value)}\n`;
   if (gauge === tagGauge)
     return tags
       .map(tagParts)

@@ -32,22 +32,23 @@ export function createMetrics({ fleet, version, world, settings }: MetricsParts)
   let [inForce, settingsAt, isRefused] = [settings, clock.now(), false];
   const own = createOwnMetrics(fleet);
   const mailboxes = new MailboxBlocks(fleet, clock, settings);
-  const scrapes = takingTurns(() => mailboxes.pieces());
+  const scrapes = sharingRuns(() => mailboxes.render());
   return {
     tally: own.tally,
     async expose(request) {
-      const blocks = await scrapes();
+      const { pieces, counts } = await scrapes();
       const daemon = { settings: inForce, settingsAt, isRefused, version, ready: request.ready };
-      const families = fleetFamilies(fleet, mailboxes.counts, {
+      const families = fleetFamilies(fleet, counts, {
         ...daemon,
         linesDropped: droppedLines(log),
         now: clock.now(),
       });
       const texts = [...families, ...(await own.families())].map(familyText);
-      return answerOf([...blocks, pieceOf(texts.join(''))], request.acceptEncoding);
+      return answerOf([...pieces, pieceOf(texts.join(''))], request.acceptEncoding);
     },
     async exposeMailboxes(part, { acceptEncoding }) {
-      return answerOf(await new MailboxBlocks(part, clock, inForce).pieces(), acceptEncoding);
+      const { pieces } = await new MailboxBlocks(part, clock, inForce).render();
+      return answerOf(pieces, acceptEncoding);
     },
     configured(changed) {
       [inForce, settingsAt, isRefused] = [changed, clock.now(), false];
@@ -77,7 +78,7 @@ export function addMetrics(
 }
 
 /** Runs of the returned function never overlap. Calls during a run share the next run. */
-function takingTurns<Result>(run: () => Promise<Result>): () => Promise<Result> {
+function sharingRuns<Result>(run: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<Result> | null = null;
   return () => {

@@ -14,16 +14,16 @@ import { fleetRoutes, probeRoutes } from './json/json-routes.ts';
 import { operationRoutes } from './json/operations.ts';
 import { addRoutes } from './json/route.ts';
 import { addEvents, type LiveParts } from './live.ts';
-import { activityPlace } from './page/activity-page.ts';
-import { alertsPlace, runbooksPlace, silencesPlace } from './page/alerts-page.ts';
+import { activityPage } from './page/activity-page.ts';
+import { alertsPage, runbooksPage, silencesPage } from './page/alerts-page.ts';
 import { liveScript, localTimes } from './page/assets/scripts.ts';
 import { iconSvg, styleSheet } from './page/assets/style-sheet.ts';
-import { fleetPlace, groupsPlace } from './page/fleet-page.ts';
+import { fleetPage, groupsPage } from './page/fleet-page.ts';
 import { layout } from './page/layout.ts';
-import { mailboxPlace } from './page/mailbox-page.ts';
+import { mailboxPage } from './page/mailbox-page.ts';
 import { bannerOf } from './page/parts/account-panels.ts';
 import { withoutCommands } from './page/parts/command-links.ts';
-import { parameterPrefix, recipePlace, recipesPlace, runPath, runPlace } from './page/recipes-page.ts';
+import { parameterPrefix, recipePage, recipesPage, runPage, runPath } from './page/recipes-page.ts';
 import { createRecipeRoutes, downloadRoutes } from './recipes/recipe-routes.ts';
 import { noQuery, operatorsOnly, queryOf, refuse, refuseRecipe } from './refusals.ts';
 import { addHeaders, addPrefix, pathBehind } from './rim.ts';
@@ -94,23 +94,23 @@ function documentOf({ version, publicUrl, pathPrefix }: RouteParts): () => strin
 
 // Pages with their frame, and their assets.
 
-export const places = [
-  ...[fleetPlace, groupsPlace, alertsPlace, activityPlace, silencesPlace, recipesPlace, recipePlace],
-  ...[runPlace, mailboxPlace, runbooksPlace],
+export const pages = [
+  ...[fleetPage, groupsPage, alertsPage, activityPage, silencesPage, recipesPage, recipePage],
+  ...[runPage, mailboxPage, runbooksPage],
 ];
 
 function addPages(app: Hono, whole: RouteParts): void {
-  for (const place of places) {
-    app.get(place.path, async (c) => {
+  for (const route of pages) {
+    app.get(route.path, async (c) => {
       const parts = partsFor(c, whole);
       const request = { names: c.req.param() ?? {}, query: queryOf(c), formToken: () => formTokenFor(c) };
-      const view = await place.read(parts, request);
+      const view = await route.read(parts, request);
       if ('refused' in view) return refuse(c, view.refused, view.message);
       const visitor = visitorOf(c);
       const still = queryOf(c).get('refresh') === 'off';
       const live = { now: parts.world.clock.now(), still, address: addressOf(c, parts.pathPrefix) };
       // The headline of the fleet includes the banner's facts.
-      const page = layout({ ...view, banner: place.path === '/' ? '' : bannerOf(parts), live, visitor });
+      const page = layout({ ...view, banner: route.path === '/' ? '' : bannerOf(parts), live, visitor });
       return c.html(visitor.mayOperate ? page : withoutCommands(String(page)));
     });
   }

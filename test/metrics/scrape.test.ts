@@ -166,8 +166,8 @@ test('scrape after scrape, the blocks of mailboxes have what new ones have', asy
           fleet.putMailbox({ ...next, ...of, entry: { ...next.entry, answer } });
         }
         for (const id of isCalm ? [] : leave) fleet.removeMailbox('acme', id);
-        const text = await textOfPieces(await blocks.pieces());
-        expect(lines(text)).toEqual(lines(await textOfPieces(await blocksOf(fleet).pieces())));
+        const text = await textOfPieces((await blocks.render()).pieces);
+        expect(lines(text)).toEqual(lines(await textOfPieces((await blocksOf(fleet).render()).pieces)));
       }
     }),
     { numRuns: 5 },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { guardStates } from '../../src/core/mailbox.ts';
 import type { ReloadRequest } from '../../src/core/operator-command.ts';
 import { commandPaths } from '../../src/web/commands/prepared.ts';
-import { places } from '../../src/web/routes.ts';
+import { pages } from '../../src/web/routes.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { sha256 } from '../support/sha256.ts';
 import { exampleFleet } from './example-fleet.ts';
@@ -93,7 +93,7 @@ test('what was found is shown harmless, on a page too', async () => {
 
 /** They have no parameters, and a scraper or a link may bring some: ignored. */
 const lenient = [
-  ...places.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')),
+  ...pages.map(({ path }) => path.replace(/:(\w+)/g, '{$1}')),
   ...['/healthz', '/readyz', '/metrics', '/openapi.json'],
 ];
 

@@ -54,7 +54,8 @@ export interface RankedMailbox {
   readonly mailbox: MailboxState;
   readonly state: GuardState;
   readonly alerts: readonly Alert[];
-  readonly urgency: number;
+  /** Lower is worse. */
+  readonly rank: number;
   /** Sort key: worst first. */
   readonly key: Key;
 }
@@ -71,7 +72,7 @@ function alertsOn(fleet: Fleet, wide: WideAlerts, mailbox: MailboxState): readon
 }
 
 /** Ranks a mailbox. A critical alert without a silence ranks it first, even if the guard's verdict is fine. */
-function rank(
+function ranked(
   mailbox: MailboxState,
   { nearLimitPpm }: Policy,
   { alerts, silences }: { readonly alerts: readonly Alert[]; readonly silences: readonly Silence[] },
@@ -80,18 +81,18 @@ function rank(
   const state = guardStateOf(mailbox, nearLimitPpm, fleet.isStale(mailbox));
   const verdict = mailbox.verdict?.answer ?? null;
   const loud = silences.length === 0 ? alerts : alerts.filter((alert) => silenceOf(alert, silences, fleet) === null);
-  const urgency = isHeldEmergency(state, verdict) ? heldEmergency : urgencyWith(state, loud);
+  const rank = isHeldEmergency(state, verdict) ? heldEmergency : rankWith(state, loud);
   const rate = verdict && rateOf(verdict);
   const closeness = rate === null || !verdict?.limitPpm ? -1 : rate / verdict.limitPpm;
-  const key = [urgency, -closeness, mailbox.email, mailbox.id, mailbox.account];
-  return { mailbox, state, alerts, urgency, key };
+  const key = [rank, -closeness, mailbox.email, mailbox.id, mailbox.account];
+  return { mailbox, state, alerts, rank, key };
 }
 
 function isHeldEmergency(state: GuardState, verdict: Verdict | null): boolean {
   return state === 'held' && verdict !== null && verdict.emergency !== null;
 }
 
-export function urgencyWith(state: GuardState, alerts: readonly Alert[]): number {
+export function rankWith(state: GuardState, alerts: readonly Alert[]): number {
   const gravest = Math.min(severities.length - 1, ...alerts.map(({ severity }) => severities.indexOf(severity)));
   return urgentStates.indexOf(state) + gravest * urgentStates.length;
 }
@@ -265,7 +266,7 @@ export function heldKey(one: RankedMailbox): Key {
     now: 0,
     stop: null,
   });
-  return [since ?? 0, one.urgency, email, id, account];
+  return [since ?? 0, one.rank, email, id, account];
 }
 
 /** Sorts by `heldKey`, which is made once for each mailbox. */
@@ -324,7 +325,7 @@ export function rankedOf({ fleet, world, policyOf }: RankingParts): readonly Ran
   const wide = new WideAlerts(fleet.wideAlerts());
   const silences = fleet.silences(world.clock.now());
   return [...fleet.mailboxes()].map((mailbox) =>
-    rank(mailbox, policyOf(mailbox), { alerts: alertsOn(fleet, wide, mailbox), silences }, fleet),
+    ranked(mailbox, policyOf(mailbox), { alerts: alertsOn(fleet, wide, mailbox), silences }, fleet),
   );
 }
 

@@ -4,12 +4,12 @@ import type { Alert } from '../../core/alert.ts';
 import { domainOf, type GuardState, type MailboxState, type Tags } from '../../core/mailbox.ts';
 import { compareKeys, type Key } from '../query.ts';
 import { WideAlerts } from './alerts.ts';
-import { type RankedMailbox, type RankingParts, rankedOf, urgencyWith } from './fleet.ts';
+import { type RankedMailbox, type RankingParts, rankedOf, rankWith } from './fleet.ts';
 
 export const groupings = ['account', 'domain', 'provider', 'tag'] as const;
 export type Grouping = (typeof groupings)[number];
 
-interface Counting {
+interface GroupDraft {
   /** Number of mailboxes, or null for an account without a completely read mailbox list. */
   mailboxes: number | null;
   readonly states: Map<GuardState, number>;
@@ -17,18 +17,19 @@ interface Counting {
   readonly firing: Set<Alert>;
   sent: number;
   bounced: number;
-  urgency: number;
+  /** Rank of the worst mailbox or alert: lower is worse. */
+  rank: number;
 }
 
-export interface Group extends Readonly<Omit<Counting, 'firing'>> {
+export interface Group extends Readonly<Omit<GroupDraft, 'firing'>> {
   /** Name, or null for mailboxes without a tag or provider. */
   readonly name: string | null;
   readonly alerts: number;
 }
 
 /** Sort key: those that need a person first. A group without a name comes before every name. */
-export function groupKey({ name, urgency, sent, bounced }: Group): Key {
-  return [urgency, sent === 0 ? 1 : -bounced / sent, name === null ? '' : `=${name}`];
+export function groupKey({ name, rank, sent, bounced }: Group): Key {
+  return [rank, sent === 0 ? 1 : -bounced / sent, name === null ? '' : `=${name}`];
 }
 
 const namesBy: Readonly<Record<Grouping, (mailbox: MailboxState, tags: Tags) => readonly (string | null)[]>> = {
@@ -38,11 +39,6 @@ const namesBy: Readonly<Record<Grouping, (mailbox: MailboxState, tags: Tags) => 
   tag: (mailbox, tags) => (tags.of(mailbox).length === 0 ? [null] : tags.of(mailbox)),
 };
 
-function newGroup(mailboxes: number | null): Counting {
-  const [states, firing] = [new Map<GuardState, number>(), new Set<Alert>()];
-  return { mailboxes, states, firing, sent: 0, bounced: 0, urgency: Number.MAX_SAFE_INTEGER };
-}
-
 export const usualGrouping: Grouping = 'account';
 
 export function readGroups(parts: RankingParts, by: Grouping): readonly Group[] {
@@ -51,9 +47,11 @@ export function readGroups(parts: RankingParts, by: Grouping): readonly Group[] 
   const wide = new WideAlerts(fleet.wideAlerts());
   const isLoud = (alert: Alert) => silences.length === 0 || silenceOf(alert, silences, fleet) === null;
   const unread = fleet.unreadAccounts();
-  const groups = new Map<string | null, Counting>();
+  const groups = new Map<string | null, GroupDraft>();
   const groupOf = (name: string | null, mailboxes: number | null = 0) => {
-    const group = groups.get(name) ?? newGroup(mailboxes);
+    const [states, firing] = [new Map<GuardState, number>(), new Set<Alert>()];
+    const empty = { mailboxes, states, firing, sent: 0, bounced: 0, rank: Number.MAX_SAFE_INTEGER };
+    const group = groups.get(name) ?? empty;
     groups.set(name, group);
     return group;
   };
@@ -61,21 +59,19 @@ export function readGroups(parts: RankingParts, by: Grouping): readonly Group[] 
     const { mailbox, alerts } = one;
     const state = one.state === 'ok' && unread.has(mailbox.account) ? 'not_judged' : one.state;
     const about = wide.about(mailbox);
-    const urgency = Math.min(one.urgency, urgencyWith(state, about.filter(isLoud)));
+    const rank = Math.min(one.rank, rankWith(state, about.filter(isLoud)));
     const firing = [...alerts, ...about];
-    for (const name of namesBy[by](mailbox, fleet.tags)) count(groupOf(name), { mailbox, state, firing, urgency });
+    for (const name of namesBy[by](mailbox, fleet.tags)) addTo(groupOf(name), { mailbox, state, firing, rank });
   }
   if (by === 'account') {
     for (const name of fleet.accountNames()) {
-      const state = fleet.account(name);
-      const group = groupOf(name, state?.listed ? 0 : null);
-      for (const alert of wide.ofAccount(name)) group.firing.add(alert);
-      // An unreadable account is as urgent as a mailbox that cannot be judged.
-      const isRead = state !== undefined && !unread.has(name);
-      group.urgency = Math.min(
-        group.urgency,
-        urgencyWith(isRead ? 'ok' : 'not_judged', wide.ofAccount(name).filter(isLoud)),
-      );
+      const account = fleet.account(name);
+      const group = groupOf(name, account?.listed ? 0 : null);
+      const alerts = wide.ofAccount(name);
+      for (const alert of alerts) group.firing.add(alert);
+      // An unreadable account ranks as a mailbox that cannot be judged.
+      const state = account === undefined || unread.has(name) ? 'not_judged' : 'ok';
+      group.rank = Math.min(group.rank, rankWith(state, alerts.filter(isLoud)));
     }
   }
   return [...groups]
@@ -83,16 +79,16 @@ export function readGroups(parts: RankingParts, by: Grouping): readonly Group[] 
     .sort((a, b) => compareKeys(groupKey(a), groupKey(b)));
 }
 
-interface CountedMailbox extends Pick<RankedMailbox, 'mailbox' | 'state' | 'urgency'> {
+interface CountedMailbox extends Pick<RankedMailbox, 'mailbox' | 'state' | 'rank'> {
   readonly firing: readonly Alert[];
 }
 
-function count(group: Counting, { mailbox, state, firing, urgency }: CountedMailbox): void {
+function addTo(group: GroupDraft, { mailbox, state, firing, rank }: CountedMailbox): void {
   const verdict = mailbox.verdict?.answer;
   group.mailboxes = (group.mailboxes ?? 0) + 1;
   group.states.set(state, (group.states.get(state) ?? 0) + 1);
   for (const alert of firing) group.firing.add(alert);
-  group.urgency = Math.min(group.urgency, urgency);
+  group.rank = Math.min(group.rank, rank);
   if (!verdict?.windowFrom) return;
   group.sent += verdict.sent;
   group.bounced += verdict.bounced;

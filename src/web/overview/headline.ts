@@ -33,7 +33,7 @@ export interface Uncounted {
 
 export interface HeadlineFacts {
   readonly counts: StateCounts;
-  /** Number of `ok` mailboxes within their limits when last read: their account can't be read or is not polled at present. */
+  /** Number of `ok` mailboxes whose account can't be read or is not polled at present: within their limits when last read. */
   readonly okWhenRead: number;
   /** `ok` mailboxes whose account is read and that have no counted email: they are not called OK. */
   readonly uncounted: Uncounted;
@@ -57,8 +57,8 @@ export interface HeadlineFacts {
 }
 
 /**
- * calm: nothing is urgent; alerts below critical may fire. acted: Warmwarden paused or switched mailboxes, or writes are
- * off for some. alarm: a person must act. unknown: what Warmwarden knows is old, incomplete or not judged.
+ * calm: nothing is urgent; alerts below critical may fire. acted: Warmwarden paused or switched mailboxes, or enforcement
+ * or writes are off for some. alarm: a person must act. unknown: what Warmwarden knows is old, incomplete or not judged.
  */
 export const tones = ['calm', 'acted', 'alarm', 'unknown'] as const;
 export type Tone = (typeof tones)[number];
@@ -99,7 +99,7 @@ export type LeadFacts = Pick<HeadlineFacts, 'storeFailure' | 'accounts' | 'troub
 /** Facts that make the content of every page outdated or ineffective, most severe first. */
 export function leadsOf(facts: LeadFacts): readonly Pick<Headline, 'sentence' | 'advice'>[] {
   const { accounts, writesOff } = facts;
-  const failing = by(facts, ...outages);
+  const failing = troublesOf(facts, ...outages);
   const isDown = failing.length > 0 && failing.length === accounts.length;
   const outage = isDown ? { sentence: outageSentence(facts), advice: accountsAdvice(failing).join(' ') } : null;
   const blind = storeHeadline(facts) ?? outage;
@@ -119,19 +119,22 @@ function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): H
 }
 
 /** Troubles of these causes, the worst first. */
-function by({ troubles }: Pick<HeadlineFacts, 'troubles'>, ...causes: readonly NotGuardedCause[]): readonly Trouble[] {
+function troublesOf(
+  { troubles }: Pick<HeadlineFacts, 'troubles'>,
+  ...causes: readonly NotGuardedCause[]
+): readonly Trouble[] {
   return troubles.filter(({ cause }) => causes.includes(cause));
 }
 
+// During an outage or a start, the present state of the mailboxes is unknown, so none of them counts as fine.
 const outages = ['key rejected', 'api down'] as const;
-/** The present state of the mailboxes is unknown, so none of them counts as fine. */
 const starts = ['starting', 'list awaited'] as const;
 const isOutage = ({ cause }: Trouble) => outages.some((one) => one === cause);
 const isStart = ({ cause }: Trouble) => starts.some((one) => one === cause);
 
 function startingHeadline(facts: HeadlineFacts): Headline | null {
   const { accounts, ready } = facts;
-  if (accounts.some((account) => account.listed) || by(facts, 'stopped', 'list unread', ...outages).length > 0)
+  if (accounts.some((account) => account.listed) || troublesOf(facts, 'stopped', 'list unread', ...outages).length > 0)
     return null;
   return {
     tone: 'unknown',
@@ -158,7 +161,7 @@ function outageSentence({ accounts, troubles, now }: Pick<HeadlineFacts, 'accoun
   const count = failing.length === accounts.length ? 'any' : numberText(failing.length);
   const who =
     failing.length === 1 ? `account ${failing[0]?.account}` : `${count} of ${counted(accounts.length, 'account')}`;
-  const rejected = by({ troubles }, 'key rejected').length;
+  const rejected = troublesOf({ troubles }, 'key rejected').length;
   const what = rejected === 0 ? 'API down' : rejected === failing.length ? 'key rejected' : 'API down or key rejected';
   return `NOT GUARDED (${what}): no request of ${who} has succeeded for ${duration(now - since)}.`;
 }
@@ -221,11 +224,11 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
   const critical = firing.count('critical');
   const short = shortLists(facts);
   const [incident] = incidents;
-  const isPartial = short.length + by(facts, 'nothing judged').length > 0;
-  const isPast = isPartial || by(facts, 'stopped', 'list unread', ...outages, ...starts).length > 0;
+  const isPartial = short.length + troublesOf(facts, 'nothing judged').length > 0;
+  const isPast = isPartial || troublesOf(facts, 'stopped', 'list unread', ...outages, ...starts).length > 0;
   const { tomorrow, noEmails } = facts.uncounted;
   const isCounted = tomorrow + noEmails === 0;
-  const okWhenRead = isPartial ? counts.ok - tomorrow - noEmails : facts.okWhenRead;
+  const okBefore = isPartial ? counts.ok - tomorrow - noEmails : facts.okWhenRead;
   const parts = [
     ...troubleSentences(facts),
     short.length > 0 && `NOT FULLY GUARDED: the mailbox list of ${namesIn(short)} is incomplete.`,
@@ -237,7 +240,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
       (sweeps.length === 0 || counts.not_judged < total) &&
       (counts.ok === total && isCounted
         ? allFine(total, critical + firing.count('warning'), isPast)
-        : stateSentence({ counts, okWhenRead, uncounted: facts.uncounted })),
+        : stateSentence({ counts, okWhenRead: okBefore, uncounted: facts.uncounted })),
   ];
   const sentence = parts.filter(Boolean).join(' ') || 'There is no mailbox to guard.';
   return { tone: toneOf(facts), sentence, advice: adviceOf(facts) };
@@ -245,7 +248,7 @@ function fleetHeadline(facts: HeadlineFacts): Headline {
 
 /** Alerts about incomplete lists. The list of an account without a guarded mailbox may be complete. */
 function shortLists({ firing, ...facts }: HeadlineFacts): readonly Alert[] {
-  const empty = by(facts, 'no mailbox').map(({ account }) => account);
+  const empty = troublesOf(facts, 'no mailbox').map(({ account }) => account);
   const isShort = ({ rule, object }: Alert) => rule === 'not_guarded' && object === 'mailbox list';
   return firing.all.filter((alert) => isShort(alert) && !empty.includes(alert.account));
 }
@@ -285,56 +288,54 @@ function stuckActions({ recentActions, now }: HeadlineFacts): readonly Action[] 
 
 /** Advice about the accounts, then the first that applies to the mailboxes. */
 function adviceOf(facts: HeadlineFacts): string {
-  const { counts, firing, notEnforced, sweeps, command } = facts;
-  const stuck = stuckActions(facts).length;
-  const critical = firing.count('critical');
-  const paused = facts.paused.length === 1 ? facts.paused[0] : `the ${facts.paused.length} paused mailboxes`;
-  const stopFirst = `Stop the campaigns of ${paused} yourself, now.`;
-  const start = `${counts.paused_by_guard > 0 ? `${stopFirst} Then start` : 'Start'} with the critical ${critical === 1 ? 'alert' : 'alerts'} below.`;
   const accounts = accountsAdvice(facts.troubles);
+  return [...accounts, mailboxAdvice(facts, accounts.length > 0)].filter(Boolean).join(' ');
+}
+
+function mailboxAdvice(facts: HeadlineFacts, isAccountTroubled: boolean): string {
+  const { counts, firing, sweeps, command } = facts;
+  const stuck = stuckActions(facts).length;
+  if (stuck > 0)
+    return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${command} history --guard\` show why.`;
+  if (counts.held > 0) return heldAdvice(facts);
+  if (firing.count('critical') > 0) return startAdvice(facts);
   const warned = firing.count('warning');
   // Warnings are omitted beside an account with a trouble, because one of them may be about it.
-  const also =
-    accounts.length === 0 && warned > 0
-      ? ` The ${warned === 1 ? 'warning' : 'warnings'} below can wait until morning.`
-      : '';
-  const isHeld = counts.held > 0;
+  const isWarned = !isAccountTroubled && warned > 0;
+  const also = isWarned ? ` The ${warned === 1 ? 'warning' : 'warnings'} below can wait until morning.` : '';
+  if (counts.paused_by_guard > 0)
+    return `${stopAdvice(facts)} Once their recipient lists are clean, resume the warm-up: Warmwarden never does that by itself.${also}`;
+  if (isAccountTroubled) return '';
+  if (counts.recovering > 0)
+    return `${isWarned ? '' : 'Nothing to do now: '}Warmwarden has acted and keeps watching.${also}`;
+  if (sweeps.length > 0 && counts.not_judged > 0)
+    return `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${also}`;
+  if (facts.troubles.some(isStart)) return `Wait a moment.${also}`;
+  if (counts.not_judged > 0)
+    return `Warmwarden cannot guard a mailbox that it does not judge: \`${command} explain MAILBOX\` says why.`;
+  if (isWarned) return `Nothing is urgent.${also}`;
+  if (firing.count() > 0) return 'Nothing is urgent. The alerts below can wait until morning.';
+  return totalOf(counts) > 0 ? 'Nothing to do.' : 'Check the accounts and their include lists in the configuration.';
+}
+
+function heldAdvice(facts: HeadlineFacts): string {
+  const { counts, firing, notEnforced, command } = facts;
   const holds = firing.all.filter(({ rule }) => rule === 'guard_held');
-  const lines: readonly (readonly [when: boolean, words: string])[] = [
-    [
-      stuck > 0,
-      `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${command} history --guard\` show why.`,
-    ],
-    [isHeld && holds.length > 0, breakerAdvice(holds, facts)],
-    [
-      isHeld && notEnforced === totalOf(counts),
-      `Warmwarden does not act: pause what bounces yourself (\`${command} pause MAILBOX\`), or set guard.enforce to true.`,
-    ],
-    [isHeld && critical > 0, `Warmwarden has NOT ACTED on the held mailboxes: the page of each says why. ${start}`],
-    [isHeld, 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.'],
-    [critical > 0, start],
-    [
-      counts.paused_by_guard > 0,
-      `${stopFirst} Once their recipient lists are clean, resume the warm-up: Warmwarden never does that by itself.${also}`,
-    ],
-    [accounts.length > 0, ''],
-    [counts.recovering > 0 && also === '', 'Nothing to do now: Warmwarden has acted and keeps watching.'],
-    [counts.recovering > 0, `Warmwarden has acted and keeps watching.${also}`],
-    [
-      sweeps.length > 0 && counts.not_judged > 0,
-      `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${also}`,
-    ],
-    [by(facts, ...starts).length > 0, `Wait a moment.${also}`],
-    [
-      counts.not_judged > 0,
-      `Warmwarden cannot guard a mailbox that it does not judge: \`${command} explain MAILBOX\` says why.`,
-    ],
-    [also !== '', `Nothing is urgent.${also}`],
-    [firing.count() > 0, 'Nothing is urgent. The alerts below can wait until morning.'],
-    [totalOf(counts) === 0, 'Check the accounts and their include lists in the configuration.'],
-    [true, 'Nothing to do.'],
-  ];
-  return [...accounts, lines.find(([when]) => when)?.[1]].filter(Boolean).join(' ');
+  if (holds.length > 0) return breakerAdvice(holds, facts);
+  if (notEnforced === totalOf(counts))
+    return `Warmwarden does not act: pause what bounces yourself (\`${command} pause MAILBOX\`), or set guard.enforce to true.`;
+  return firing.count('critical') > 0
+    ? `Warmwarden has NOT ACTED on the held mailboxes: the page of each says why. ${startAdvice(facts)}`
+    : 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
+}
+
+function startAdvice(facts: HeadlineFacts): string {
+  const start = facts.counts.paused_by_guard > 0 ? `${stopAdvice(facts)} Then start` : 'Start';
+  return `${start} with the critical ${facts.firing.count('critical') === 1 ? 'alert' : 'alerts'} below.`;
+}
+
+function stopAdvice({ paused }: HeadlineFacts): string {
+  return `Stop the campaigns of ${paused.length === 1 ? paused[0] : `the ${paused.length} paused mailboxes`} yourself, now.`;
 }
 
 /** Returns a sentence for each cause, the worst first. An outage has its last failure, which its headline does not say. */
@@ -377,7 +378,7 @@ function stateSentence({
 
 function breakerAdvice(holds: readonly Alert[], { command, zone, troubles, writesOff, now }: HeadlineFacts): string {
   const why = 'The circuit breaker is holding the actions, because many mailboxes exceed their limits.';
-  const unread = new Set(by({ troubles }, ...outages).map(({ account }) => account));
+  const unread = new Set(troublesOf({ troubles }, ...outages).map(({ account }) => account));
   const accounts = holds.flatMap(accountsOf);
   const isUnread = accounts.length > 0 && accounts.every((account) => unread.has(account));
   const isStopped = (account: string) =>

@@ -7,15 +7,15 @@ import type { EpochMs } from '../../core/time.ts';
 import { byParameter, historyCursor, readHistory } from '../json/history.ts';
 import { type Query, upTo } from '../query.ts';
 import { orNull } from '../route-parts.ts';
+import { pageAt } from './page-route.ts';
 import { undoLink } from './parts/command-links.ts';
 import { ago, breakable, choice, type Markup, pathTo, prose, text, unreadable } from './parts/elements.ts';
 import { actionItem } from './parts/items.ts';
-import { place } from './place.ts';
 
 const entriesShown = 100;
 const mailboxesNamed = 5;
 const filters = { by: byParameter, mailbox: upTo(400) };
-export const activityPlace = place('/activity', { ...filters, cursor: historyCursor }, async (parts, asked) => {
+export const activityPage = pageAt('/activity', { ...filters, cursor: historyCursor }, async (parts, asked) => {
   const { fleet, world } = parts;
   const { cursor, ...filter } = asked;
   const now = world.clock.now();

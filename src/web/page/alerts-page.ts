@@ -17,6 +17,7 @@ import {
 } from '../overview/alerts.ts';
 import { pageNumbered, whole } from '../query.ts';
 import { orNull, type RouteParts } from '../route-parts.ts';
+import { pageAt } from './page-route.ts';
 import { addSilenceLink, doLink } from './parts/command-links.ts';
 import {
   ago,
@@ -32,14 +33,13 @@ import {
   unreadable,
 } from './parts/elements.ts';
 import { acknowledgedLine, alertGroupItem, alertTitle, deliveryItem, runbookLink } from './parts/items.ts';
-import { place } from './place.ts';
 
 const alertParameters = { ...alertFilters, page: whole(1), before: whole(1, Number.MAX_SAFE_INTEGER) };
 const entriesAPage = 50;
 const pastShown = 50;
 const deliveriesShown = 30;
 
-export const alertsPlace = place('/alerts', alertParameters, async (parts, { page, before, ...filter }) => {
+export const alertsPage = pageAt('/alerts', alertParameters, async (parts, { page, before, ...filter }) => {
   const body = html`<h1>Alerts</h1>
 ${severityLinks(parts, filter)}
 <div class="columns"><div>
@@ -127,7 +127,7 @@ ${newest?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` :
   );
 }
 
-export const silencesPlace = place('/silences', {}, ({ fleet, world, muteTimes, timeZone }) => {
+export const silencesPage = pageAt('/silences', {}, ({ fleet, world, muteTimes, timeZone }) => {
   const { command, clock } = world;
   const now = clock.now();
   const firing = [...fleet.alerts()].filter(isFiring);
@@ -160,7 +160,7 @@ ${list}</section>`;
 });
 
 /** Page with the meaning of each alert. */
-export const runbooksPlace = place('/runbooks', {}, ({ world: { command } }) => {
+export const runbooksPage = pageAt('/runbooks', {}, ({ world: { command } }) => {
   const items = alertRules.map((rule) => {
     const { means, cases, done, todo } = runbookOf(rule, command);
     const items = cases.map(

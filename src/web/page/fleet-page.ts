@@ -22,6 +22,7 @@ import {
 } from '../overview/fleet.ts';
 import { type Group, type Grouping, groupings, readGroups, usualGrouping } from '../overview/groups.ts';
 import type { RouteParts } from '../route-parts.ts';
+import { pageAt } from './page-route.ts';
 import { accountsPanel, channelsPanel, incidentsPanel } from './parts/account-panels.ts';
 import {
   addSilenceLink,
@@ -55,9 +56,8 @@ import {
   text,
 } from './parts/elements.ts';
 import { actionItem, alertGroupItem } from './parts/items.ts';
-import { place } from './place.ts';
 
-export const fleetPlace = place('/', pageParameters, async (parts, selection) => {
+export const fleetPage = pageAt('/', pageParameters, async (parts, selection) => {
   const { fleet } = parts;
   const picture = pictureOf(parts);
   const { headline, firing, incidents, now, command } = picture;
@@ -270,7 +270,7 @@ function dnsCell(dns: MailboxRow['dns']): Markup {
 /** Largest number of groups on the page: if each mailbox has its own domain, the full page would be megabytes. */
 const groupsShown = 200;
 
-export const groupsPlace = place('/groups', groupParameters, (parts, { by = usualGrouping }) => {
+export const groupsPage = pageAt('/groups', groupParameters, (parts, { by = usualGrouping }) => {
   const groups = readGroups(parts, by);
   const rows = groups.slice(0, groupsShown).map((group) => groupRow(by, group));
   const left = groups.length - rows.length;

@@ -27,6 +27,7 @@ import { type MailboxRow, rowOf } from '../overview/fleet.ts';
 import type { Tone } from '../overview/headline.ts';
 import { whole } from '../query.ts';
 import { orNull, type RouteParts } from '../route-parts.ts';
+import { pageAt } from './page-route.ts';
 import { dayChart } from './parts/charts.ts';
 import { doLink, heldLinks, mailboxLinks } from './parts/command-links.ts';
 import {
@@ -44,7 +45,6 @@ import {
   unreadable,
 } from './parts/elements.ts';
 import { actionItem, alertItem } from './parts/items.ts';
-import { place } from './place.ts';
 
 const decisionsShown = 50;
 const entriesRead = 100;
@@ -63,7 +63,7 @@ interface MailboxFacts extends Pick<RouteParts, 'fleet'> {
   readonly zone: string;
 }
 
-export const mailboxPlace = place(
+export const mailboxPage = pageAt(
   '/mailboxes/:account/:id',
   { until: whole(0, maxEpochMs) },
   async (parts, asked, { names: { account = '', id = '' } }) => {

@@ -15,8 +15,8 @@ import type { RecipeRunner } from '../../recipes/runner.ts';
 import { whole } from '../query.ts';
 import { type CommandField, fieldMarkup } from './command-page.ts';
 import { formTokenField } from './layout.ts';
+import { type PageRequest, pageAt, type View } from './page-route.ts';
 import { ago, type Markup, text } from './parts/elements.ts';
-import { type PageRequest, place, type View } from './place.ts';
 
 const tones: Readonly<Record<RunStatus, string>> = {
   queued: 'waiting',
@@ -26,9 +26,9 @@ const tones: Readonly<Record<RunStatus, string>> = {
   cancelled: 'none',
 };
 
-export const recipesPlace = place('/recipes', {}, async ({ recipes }) => recipesPage(await recipes.service.list()));
+export const recipesPage = pageAt('/recipes', {}, async ({ recipes }) => recipesView(await recipes.service.list()));
 
-function recipesPage({ recipes, broken }: RecipeList): View {
+function recipesView({ recipes, broken }: RecipeList): View {
   const items = recipes.map(
     (
       recipe,
@@ -68,7 +68,7 @@ async function recipeOf(service: Pick<RecipeRunner, 'list'>, wanted: string): Pr
 
 const runsShown = 30;
 
-export const recipePlace = place('/recipes/:id', {}, async ({ world, recipes: { service } }, _asked, request) => {
+export const recipePage = pageAt('/recipes/:id', {}, async ({ world, recipes: { service } }, _asked, request) => {
   const recipe = await recipeOf(service, request.names['id'] ?? '');
   if (!recipe) return { refused: 'not_found', message: 'There is no recipe with this id.' };
   const found = await service.runsOf(recipe.id, runsShown);
@@ -118,7 +118,7 @@ function rowsTable(columns: readonly string[], rows: readonly Row[]): Markup {
 const rowsShown = 100;
 const runParameters = { offset: whole(0) };
 
-export const runPlace = place('/runs/:id', runParameters, async ({ world, recipes: { service } }, asked, request) => {
+export const runPage = pageAt('/runs/:id', runParameters, async ({ world, recipes: { service } }, asked, request) => {
   const page = await service.rows(request.names['id'] ?? '', { offset: asked.offset ?? 0, limit: rowsShown });
   if ('refused' in page) return { refused: 'not_found', message: page.said.join(' ') };
   const recipe = await recipeOf(service, page.run.recipe);

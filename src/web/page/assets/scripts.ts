@@ -41,7 +41,8 @@ showTimes(document);
 `;
 
 // Script of live pages, served as /assets/live.js. It listens to the stream, fetches the view after a change, and
-// reports failures. It keeps the reader's input, opened details, scroll position and focus.
+// reports failures. It keeps the reader's input, opened details, scroll position and focus. It runs after local-times.js, whose
+// showTimes and spanText it uses.
 
 export const liveScript = `'use strict';
 {
@@ -49,16 +50,16 @@ const source = document.documentElement.dataset.events;
 const asOf = document.getElementById('as-of');
 const broken = document.getElementById('broken');
 const news = document.getElementById('news');
-/** Returns a moment by two clocks: one stops while the machine sleeps, and people may set the other. */
-const moment = () => ({ steady: performance.now(), wall: Date.now() });
+/** Returns an instant by two clocks: one stops while the machine sleeps, and people may set the other. */
+const instant = () => ({ steady: performance.now(), wall: Date.now() });
 const msSince = ({ steady, wall }) => Math.max(performance.now() - steady, Date.now() - wall);
 /** The server sends something every 15 seconds. */
 const silentMs = 30_000;
-/** Time of the page on the daemon's clock, and the moment of its fetch. */
-let heard = asOf ? new Date(asOf.dateTime).getTime() : 0, heardAt = moment();
+/** Time of the page on the daemon's clock, and the instant of its fetch. */
+let heard = asOf ? new Date(asOf.dateTime).getTime() : 0, heardAt = instant();
 const now = () => heard + msSince(heardAt);
-/** The open stream, the moment of its last event, and the reason why the page is not live, or null. */
-let stream = null, stirredAt = moment(), reason = null;
+/** The open stream, the instant of its last event, and the reason why the page is not live, or null. */
+let stream = null, stirredAt = instant(), reason = null;
 let failures = 0, retryAt = 0, retry = 0;
 /** Time of the next fetch, or Infinity if nothing has changed. */
 let dueAt = Infinity, fetchedAt = 0, isFetching = false;
@@ -98,12 +99,12 @@ function arrange(parent, wanted) {
   while (at) drop();
 }
 /** Replaces this page with a fetched one. */
-function show(page) {
+function replacePage(page) {
   const focused = document.activeElement;
   const tone = () => document.querySelector('.headline')?.className;
   const before = tone();
   heard = new Date(page.getElementById('as-of').dateTime).getTime();
-  heardAt = moment();
+  heardAt = instant();
   showTimes(page, heard);
   document.title = page.title;
   morph(document.body, page.body);
@@ -115,7 +116,7 @@ const ask = (address) =>
   fetch(address, { headers: { accept: 'text/event-stream, text/html' }, signal: stream.signal, redirect: 'manual' });
 const pageOf = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html');
 /** Plans a fetch: pages do not all fetch at once, and none more often than every 5 seconds. */
-function changed() {
+function planFetch() {
   if (dueAt === Infinity) dueAt = Math.max(performance.now() + 1_000 + Math.random() * 2_000, fetchedAt + 5_000);
 }
 async function refresh() {
@@ -128,14 +129,14 @@ async function refresh() {
     const page = await pageOf(answer);
     if (stream !== mine) return;
     if (!answer.ok || !page.getElementById('as-of')) return fail(refusal(answer, page));
-    show(page);
+    replacePage(page);
     failures = 0;
     reason = null;
     document.documentElement.dataset.live = 'on';
-    if (document.getElementById('main').dataset.moving !== undefined) changed();
+    if (document.getElementById('main').dataset.moving !== undefined) planFetch();
     // A hidden page gives its connection back for a minute.
     if (document.hidden) rest();
-    tell();
+    showFailure();
   } catch {
     if (stream === mine) fail('No answer from Warmwarden.');
   } finally {
@@ -156,18 +157,18 @@ function close() {
 async function connect() {
   close();
   const mine = stream = new AbortController();
-  stirredAt = moment();
+  stirredAt = instant();
   let why = 'No answer from Warmwarden.';
   try {
     const answer = await ask(source);
     if (answer.ok && answer.headers.get('content-type')?.startsWith('text/event-stream')) {
       if (reason === null) document.documentElement.dataset.live = 'on';
-      changed();
+      planFetch();
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       for (let read = await reader.read(); !read.done; read = await reader.read()) {
         if (stream !== mine) return;
-        stirredAt = moment();
-        if (read.value.includes('data:')) changed();
+        stirredAt = instant();
+        if (read.value.includes('data:')) planFetch();
       }
     } else why = refusal(answer, await pageOf(answer));
   } catch {
@@ -190,9 +191,9 @@ function fail(why) {
   const waitMs = Math.min(60_000, 1_000 * 2 ** (failures - 1)) * (0.75 + Math.random() / 2);
   retryAt = performance.now() + waitMs;
   retry = setTimeout(connect, waitMs);
-  tell();
+  showFailure();
 }
-function tell() {
+function showFailure() {
   broken.hidden = reason === null;
   if (reason === null) return;
   document.documentElement.dataset.live = 'off';
@@ -203,11 +204,11 @@ function tell() {
   const next = stream ? '' : ' Next try in ' + Math.max(0, seconds) + ' s.';
   when.textContent = spanText(now() - heard) + ' ago.' + next;
 }
-/** Runs each second. Asks a server again that was silent for long, also while this machine slept. */
-function look() {
+/** Asks a server again that was silent for long, also while this machine slept. */
+function everySecond() {
   if (stream && msSince(stirredAt) > silentMs) fail('No answer from Warmwarden.');
   else if (stream && !isFetching && performance.now() >= dueAt) refresh();
-  tell();
+  showFailure();
 }
 /** Keys: a slash goes to the filter, j and k to the next and the previous row of a table, and x selects the row. */
 addEventListener('keydown', (event) => {
@@ -227,7 +228,7 @@ addEventListener('keydown', (event) => {
 if (source && asOf) {
   connect();
   setInterval(() => { if (!document.hidden) showTimes(document, now()); }, 5_000);
-  setInterval(look, 1_000);
+  setInterval(everySecond, 1_000);
   document.addEventListener('visibilitychange', () => { if (!document.hidden && !stream) connect(); });
   addEventListener('online', () => { if (!stream) connect(); });
   addEventListener('pagehide', close);

@@ -1,4 +1,4 @@
-// A place: an address with a view. A page opens from any link, so unknown and empty parameters are ignored.
+// A page route: a path, and the function that makes the view of a request. A page opens from any link, so unknown and empty parameters are ignored.
 import { oneOf, type Query, readQuery, type Shape } from '../query.ts';
 import type { RefusalWord } from '../refusals.ts';
 import type { RouteParts } from '../route-parts.ts';
@@ -27,7 +27,7 @@ export interface PageRequest {
 
 type Found = View | Refused;
 
-export interface Place {
+export interface PageRoute {
   readonly path: string;
   readonly read: (parts: RouteParts, request: PageRequest) => Promise<Found>;
 }
@@ -35,17 +35,17 @@ export interface Place {
 /** Parameters of every page. Live updates are on if `refresh` is absent. */
 const ofEveryPage = { refresh: oneOf('off') };
 
-export function place<const S extends Shape>(
+export function pageAt<const S extends Shape>(
   path: string,
   parameters: S,
-  read: (parts: RouteParts, asked: Query<S>, request: PageRequest) => Found | Promise<Found>,
-): Place {
+  viewOf: (parts: RouteParts, asked: Query<S>, request: PageRequest) => Found | Promise<Found>,
+): PageRoute {
   return {
     path,
     read: async (parts, request) => {
       const given = new URLSearchParams([...request.query].filter(([, value]) => value.trim() !== ''));
       const asked = readQuery({ ...parameters, ...ofEveryPage }, given, { ignoreUnknown: true });
-      return 'wrong' in asked ? { refused: 'bad_request', message: asked.wrong } : read(parts, asked.read, request);
+      return 'wrong' in asked ? { refused: 'bad_request', message: asked.wrong } : viewOf(parts, asked.read, request);
     },
   };
 }
