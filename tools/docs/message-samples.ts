@@ -101,7 +101,9 @@ const held: Partial<Verdict> = { ...breach, action: 'hold' };
 
 function ofAccount(change: Partial<AccountState>, kind: string, now = start) {
   const state = account(acme, { lastSuccessAt: start, ...change });
-  return accountConditions(state, now, zone).find(({ subject }) => subject.object === kind || subject.rule === kind);
+  return accountConditions(state, now, { zone, command }).find(
+    ({ subject }) => subject.object === kind || subject.rule === kind,
+  );
 }
 
 const down = 'the API does not answer (the connection was refused)';
@@ -395,7 +397,7 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
   ],
   api_unwell: [
     ofAccount({ health: 'other', apiHealth: { status: 'degraded', clockAheadMs: 0 } }, 'status'),
-    accountConditions(account(acme, { lastSuccessAt: start, listFailing: unlisted }), start, zone).find(
+    accountConditions(account(acme, { lastSuccessAt: start, listFailing: unlisted }), start, { zone, command }).find(
       ({ subject }) => subject.rule === 'api_unwell' && subject.object === 'mailbox list',
     ),
   ],

@@ -205,7 +205,7 @@ export class AccountAlerts {
     const state = this.#fleet.account(account);
     const { timeZone } = this.#options.rules();
     const conditions: Condition[] = state
-      ? [...accountConditions(state, now, timeZone, this.#fleet.sweep(account))]
+      ? [...accountConditions(state, now, { zone: timeZone, command: this.#command }, this.#fleet.sweep(account))]
       : [];
     const warmupStaleBefore = staleBefore('warmup');
     const staleFrom = { stats: staleBefore(), dns: unreadSince('dns'), blacklist: unreadSince('blacklist') };

@@ -33,7 +33,7 @@ const notGuardedForMs = defaultRuleSettings.of.not_guarded.forMs;
 export function accountConditions(
   account: AccountState,
   now: EpochMs,
-  zone: string,
+  { zone, command }: { readonly zone: string; readonly command: string },
   sweep?: SweepProgress,
 ): readonly Condition[] {
   return [
@@ -42,7 +42,7 @@ export function accountConditions(
     keyReadOnly(account),
     keyShared(account, now),
     budgetTooSmall(account, sweep, now),
-    apiUnwell(account),
+    apiUnwell(account, command),
     listNeverRead(account, now, zone),
     nothingJudged(account, now, zone),
     listUnread(account, now, zone),
@@ -139,7 +139,7 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
     since,
     firing: () => [
       notGuarded(name, 'no mailbox can be judged'),
-      `Since ${momentText(since, zone)}, no answer has held the statistics and the warm-up data that Warmwarden judges by.`,
+      `Since ${momentText(since, zone)}, no answer has had the statistics and the warm-up data that Warmwarden judges by.`,
       unjudged && sentence(withoutAdvice(unjudged.detail)),
       `Ask the warm-up service what the plan and the key of account ${name} allow.`,
     ],
@@ -148,14 +148,14 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
 }
 
 /** A failing health check says nothing (docs/faults.md H21). */
-function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condition {
+function apiUnwell({ name, health, apiHealth: { status } }: AccountState, command: string): Condition {
   return condition(accountSubject('api_unwell', name, 'status'), {
     active: health === 'unknown' ? 'unknown' : health === 'other',
     firing: () => [
       `${name}: the API reports "${status}"`,
       `The health check of the API of account ${name} reports the status "${status}" instead of "ok".`,
       'Warmwarden continues as usual: it judges and acts on what the API answers.',
-      `Check the status page of the warm-up service. If its counts are wrong, switch writes off for the account ${name} until they are right.`,
+      `Check the status page of the warm-up service. If its counts are wrong, switch writes off: \`${command} writes off --account ${name} --reason TEXT\`.`,
     ],
     ended: () => [`${name}: the API reports "ok" again`],
     numbers: () => ({ status }),
@@ -298,7 +298,7 @@ function keyShared(account: AccountState, now: EpochMs): Condition {
     forMs: 0,
     active: throttledLastHour >= throttlesUntilShared ? true : isQuiet ? false : 'unknown',
     firing: () => [
-      `${name}: something else uses the key`,
+      `${name}: unexpected 429 answers`,
       `The API answered 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its rate limit.`,
       `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute, so data gets older.`,
       'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',

@@ -124,7 +124,7 @@ function actionWords(action: Action, context: ActionContext): Words {
   const change = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
   const shown = action.targetMode === null ? 'the pause' : `${action.targetMode} mode`;
   const advice =
-    failed && nextTryAt !== null
+    overdue || nextTryAt !== null
       ? `Better not wait: ${change} yourself in the warm-up service.`
       : `If the warm-up service does not show ${shown}, ${change} there yourself.`;
   return [

@@ -269,7 +269,7 @@ function burstSentences(verdict: Verdict, burst: NonNullable<Verdict['burst']>):
   const { sent, bounced, from } = burst;
   return [
     `${bouncesText(burst)} since ${datesText(from, from)}: ${percentText((bounced * 1e6) / sent)}, over the limit of ${percentText(verdict.limitPpm ?? 0)}.`,
-    `NO ACTION: over all days that count, it is not a breach. ${explainVerdict(verdict)}`,
+    `Counting all days, it is not a breach, so Warmwarden does not act. ${explainVerdict(verdict)}`,
   ];
 }
 

@@ -68,8 +68,8 @@ export function manyStoppedEvent(
     title: `${account}: ${countedOf(stopped.length, running, 'warm-up')} stopped within an hour`,
     sentences: [
       `Their status now says ${firstText(words, wordsNamed)}. Warmwarden did not do this, and the number may still grow.`,
-      'Warmwarden does not judge them until they send again on a later day.',
-      'If your team did not do this, find out who did. If the word means running, add it to api.status_words.',
+      'Warmwarden does not judge them until they send on a day after today.',
+      `If your team did not do this, find out who did. If ${firstText(words, wordsNamed)} means running, add it to api.status_words.`,
     ],
     numbers: { stopped: stopped.length, running },
   };

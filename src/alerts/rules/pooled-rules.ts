@@ -87,7 +87,7 @@ function isDomainOver(finding: DomainFinding): Condition['active'] {
 function excessTexts(finding: DomainFinding, excess: DomainExcess, now: EpochMs): readonly string[] {
   const shares = finding.worst().map(({ email, bounced, sent }) => `${email} (${bounced} of ${sent})`);
   return [
-    `Counted since ${datesText(excess.from, excess.from)}. Their limits together allow ${allowedText(excess.allowed)}.`,
+    `Counted since ${datesText(excess.from, excess.from)}. Their limits together allow ${allowedText(excess.allowed)} bounces.`,
     `Most bounces in that time: ${listText(shares)}.`,
     unknownText(finding),
     ageText(finding, now),
