@@ -1,6 +1,7 @@
 // Ends the process if a loop has stopped: every step is proven against kill -9, so a restart repairs any cause.
 import { atOnce, tune } from '../alerts/condition.ts';
 import { type Crash, crashed, crashFingerprint } from '../alerts/rules/daemon-rules.ts';
+import { errorText } from '../core/nearest.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
 import { recordConditions } from '../outbox/outbox-store.ts';
 import { systemClock } from '../world/world.ts';
@@ -30,13 +31,17 @@ export class Watchdog {
     this.#startedAt = opened.world.clock.monotonic();
   }
 
-  /** Ends the process if a loop is still stopped after a last moment. */
+  /** Ends the process if a loop is still stopped after a last moment, or if it cannot look. */
   async watch(): Promise<void> {
-    if (this.#look() === null) return;
-    // Steps in progress get a last moment of real time, in which a moved clock does not move.
-    await this.#opened.world.clock.busy(() => systemClock().sleep(lastMomentMs));
-    const why = this.#look();
-    if (why !== null) this.#crash(why);
+    try {
+      if (this.#look() === null) return;
+      // Steps in progress get a last moment of real time, in which a moved clock does not move.
+      await this.#opened.world.clock.busy(() => systemClock().sleep(lastMomentMs));
+      const why = this.#look();
+      if (why !== null) this.#crash(why);
+    } catch (error) {
+      this.#crash(`the loops cannot be watched: ${errorText(error)}`);
+    }
   }
 
   /**

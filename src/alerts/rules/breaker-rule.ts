@@ -72,7 +72,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
           namedMailboxes,
         )} yourself, now.`,
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
-      `Wrong data: ${end('discard')} voids the bounces of these ${held.length}: only new ones count.`,
+      `Wrong data: ${end('discard')} voids the bounces of ${held.length === 1 ? 'this mailbox' : `these ${held.length}`}${others === 0 ? '' : `, and of ${counted(others, 'mailbox', 'mailboxes')} of others`}: only new ones count.`,
     ],
     ended: () => [closedTitle(name)],
     numbers: () => ({

@@ -71,7 +71,7 @@ export function heldLinks({ object, facts: { numbers } }: Alert): Markup {
 
 function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Markup[] {
   if (numbers['acts_from'] === undefined) return [];
-  if (accounts.length > stopsOffered) return [doLink(writesPath(true), 'Switch writes off here')];
+  if (accounts.length > stopsOffered) return [doLink(writesPath(true), 'Switch writes off')];
   return accounts.map((account) => doLink(writesPath(true, { account }), `Writes off: ${account}`));
 }
 
