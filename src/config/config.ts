@@ -285,7 +285,7 @@ function defaultRoutes(channels: readonly ChannelSettings[]): readonly RouteConf
   return [{ match: { severity: ['critical', 'warning'] }, channels: names }];
 }
 
-const statusWords = z.array(z.string().min(1).toLowerCase());
+const apiWords = z.array(z.string().min(1).toLowerCase());
 /** Refuses a word in more than one list, since a word has one meaning. */
 function oneListAWord(...[lists, refuse]: Parameters<SectionRule>): void {
   const owner = new Map<string, string>();
@@ -302,14 +302,14 @@ const api = section({
   statusWords: group(
     "The API's words for the status of a warm-up, in any case.",
     {
-      paused: keyed(statusWords, ['paused', 'pause', 'on_hold', 'stopped'], 'The warm-up is paused.'),
+      paused: keyed(apiWords, ['paused', 'pause', 'on_hold', 'stopped'], 'The warm-up is paused.'),
       running: keyed(
-        statusWords,
+        apiWords,
         ['active', 'running', 'warming', 'warming_up', 'in_progress', 'started', 'ok'],
         'The warm-up runs.',
       ),
       notRunning: keyed(
-        statusWords,
+        apiWords,
         ['not_started', 'finished', 'completed', 'done', 'suspended', 'inactive', 'disabled', 'pending'],
         'The warm-up is not running, but not paused.',
       ),
@@ -319,9 +319,9 @@ const api = section({
   dnsWords: group(
     "The API's words for a DNS record, in any case.",
     {
-      passing: keyed(statusWords, [...usualDnsWords.passing], 'The record passes.'),
-      failing: keyed(statusWords, [...usualDnsWords.failing], 'The record fails. Unlisted words count as failing.'),
-      unclear: keyed(statusWords, [...usualDnsWords.unclear], 'Unknown: no alert fires, and none ends.'),
+      passing: keyed(apiWords, [...usualDnsWords.passing], 'The record passes.'),
+      failing: keyed(apiWords, [...usualDnsWords.failing], 'The record fails. Unlisted words count as failing.'),
+      unclear: keyed(apiWords, [...usualDnsWords.unclear], 'Unknown: no alert fires, and none ends.'),
     },
     oneListAWord,
   ),

@@ -1,5 +1,5 @@
-// Makes one tree of the configuration file and the files that its key `include` names. Mappings merge key by key, and lists
-// follow one another in the order of the files. Any other value stands in one file only.
+// Makes one tree of the configuration file and the files that its key `include` names. Mappings merge key by key, and so do
+// accounts of the same name. Lists follow one another in the order of the files. Any other value stands in one file only.
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { readDocument, type SourceDocument } from '../world/schema/document.ts';
 import { fieldsOf, isObject, type JsonFields } from '../world/schema/json.ts';
@@ -101,39 +101,38 @@ function mergeParts(main: SourceFile, parts: readonly SourceFile[]): Merged {
   for (const part of parts) {
     /** Paths in the tree, by the paths in the part. */
     const moved = new Map<string, Path>();
-    const merge = (base: unknown, value: unknown, at: Path, path: Path): unknown => {
-      moved.set(formatPath(path), at);
+    const merge = (base: unknown, value: unknown, treePath: Path, path: Path): unknown => {
+      moved.set(formatPath(path), treePath);
       if (value === undefined && base !== undefined) return base;
       if (base === undefined) {
-        origins.set(formatPath(at), { part, path });
+        origins.set(formatPath(treePath), { part, path });
         return value;
       }
       if (isObject(base) && isObject(value)) {
         const added = Object.entries(value).map(([key, inner]) => {
-          return [key, merge(base[key], inner, [...at, key], [...path, key])] as const;
+          return [key, merge(base[key], inner, [...treePath, key], [...path, key])] as const;
         });
         return { ...base, ...Object.fromEntries(added) };
       }
-      if (Array.isArray(base) && Array.isArray(value)) return mergeLists(base, value, at, path);
-      const isAccountName = at.length === 3 && at[0] === 'accounts' && at[2] === 'name';
+      if (Array.isArray(base) && Array.isArray(value)) {
+        const list = [...base];
+        for (const [index, item] of value.entries()) {
+          // An account may have its overrides in another file.
+          const { name } = fieldsOf(item);
+          const isSame = (one: unknown) => name !== undefined && fieldsOf(one)['name'] === name;
+          const same = treePath.join() === 'accounts' ? base.findIndex(isSame) : -1;
+          const to = same < 0 ? list.length : same;
+          list[to] = merge(list[to], item, [...treePath, to], [...path, index]);
+        }
+        return list;
+      }
+      const isAccountName = treePath.length === 3 && treePath[0] === 'accounts' && treePath[2] === 'name';
       if (!isAccountName) {
         const { line, column } = part.placeOf(path, 'value');
         const message = `is also in ${part.file}:${line}:${column}: write it in one file only`;
-        findings.push({ path: at, at: 'value', message });
+        findings.push({ path: treePath, at: 'value', message });
       }
       return base;
-    };
-    const mergeLists = (base: readonly unknown[], value: readonly unknown[], at: Path, path: Path): unknown => {
-      const list = [...base];
-      for (const [index, item] of value.entries()) {
-        // An account may have its overrides in another file.
-        const { name } = fieldsOf(item);
-        const isSame = (one: unknown) => name !== undefined && fieldsOf(one)['name'] === name;
-        const same = at.join() === 'accounts' ? base.findIndex(isSame) : -1;
-        const to = same < 0 ? list.length : same;
-        list[to] = merge(list[to], item, [...at, to], [...path, index]);
-      }
-      return list;
     };
     const inTree = (path: Path): Path => {
       const found = longestPrefix(path, moved);

@@ -40,7 +40,7 @@ export function loadConfig(
   if ('problems' in part) return { ok: false, problems: part.problems };
   const { checked, substitution } = part;
   const { tree, secrets } = substitution;
-  const config = inPlace(checked, source, environment);
+  const config = resolvedConfig(checked, source, environment);
   const cut = source.cut.filter((path) => asked.has(String(path[0])) && maybeSecretAt(path));
   return {
     ok: true,
@@ -62,7 +62,7 @@ export function loadConfig(
   };
 }
 
-function inPlace({ guard, proxy, ...file }: CheckedFile, source: ConfigTree, environment: Environment): Config {
+function resolvedConfig({ guard, proxy, ...file }: CheckedFile, source: ConfigTree, environment: Environment): Config {
   const proxies = proxiesOf(proxy, environment);
   return {
     ...file,

@@ -83,8 +83,9 @@ export interface Restraint {
   readonly kindsUntil: Readonly<Record<string, EpochMs>>;
   /** Waits after 429s of the last hour, oldest first. */
   readonly stops: readonly { readonly at: EpochMs; readonly until: EpochMs }[];
+  /** Share of the limit in use: 429s reduce it. */
   readonly share: number;
-  /** A day after the last 429 or 503. Until then, requests start one at a time. */
+  /** Time from which requests may start in batches again: a day after the last 429 or 503. */
   readonly batchesFrom: EpochMs;
 }
 
@@ -103,7 +104,7 @@ export interface HistoryQuery<Id> {
 }
 
 export interface MailboxEntries {
-  readonly decisions: readonly RecordedDecision[];
+  readonly decisions: readonly DecisionSpan[];
   readonly actions: readonly Action[];
   readonly changes: readonly Change[];
 }
@@ -124,7 +125,7 @@ export const noTally: Tally = { decision() {}, action() {}, request() {}, notifi
 
 export type DecisionDay = readonly [date: IsoDate, sent: number | null, bounced: number | null];
 
-export interface RecordedDecision {
+export interface DecisionSpan {
   readonly since: EpochMs;
   readonly until: EpochMs;
   readonly count: number;
@@ -144,9 +145,9 @@ export function daysOf({ windowFrom, windowTo }: Verdict, rows: readonly StatsRo
 
 /** The newest decision with its latest counts: the history gets a span's newest counts some minutes later. */
 export function goingOn(
-  newest: RecordedDecision,
+  newest: DecisionSpan,
   { verdict, stats }: Pick<MailboxState, 'verdict' | 'stats'>,
-): RecordedDecision {
+): DecisionSpan {
   if (!verdict || verdict.at < newest.until || !isSameSpan(newest.verdict, verdict.answer)) return newest;
   const days = daysOf(verdict.answer, stats?.answer.rows ?? []);
   return { ...newest, until: verdict.at, verdict: verdict.answer, days };

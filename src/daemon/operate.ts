@@ -64,16 +64,16 @@ async function startCommands(
   const { live, loops } = opened;
   const rooms = { ...guarding, rules: () => live.config.alerts.rules };
   await endInterrupted(rooms);
-  const ofWrites = writesRooms(duties.watches, rooms);
+  const ofWrites = writesRooms(duties.watchOf, rooms);
   startLoops([loops.create('checking the write stop', () => watchWrites(ofWrites))], teardowns);
-  const commands = createOperatorCommands(duties.watches, rooms, { undelivered: notifying.undelivered, reload });
+  const commands = createOperatorCommands(duties.watchOf, rooms, { undelivered: notifying.undelivered, reload });
   return operating(commands, auditing(rooms));
 }
 
 /** Gives the command `connect` a slot of the rate limit for one request, unless the write stop is on. */
 async function connectSlot(account: string, { duties, rooms: { fleet, world } }: Guarded): Promise<Response> {
   const refused = (message: string) => Response.json({ message }, { status: 409 });
-  const watch = duties.watches.find((one) => one.account === account);
+  const watch = duties.watchOf(account);
   if (!watch) return refused(`This daemon does not guard the account ${account}.`);
   const off = fleet.writesOffOver(account, '', world.clock.now());
   if (off) return refused(writesAreOff(off, world.command));

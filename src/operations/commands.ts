@@ -10,7 +10,7 @@ import type { Log } from '../world/world.ts';
 import type { CommandRooms } from './audit.ts';
 import type { Command, Commands } from './command-requests.ts';
 import { holdCommands } from './holds.ts';
-import { mailboxCommands } from './mailbox-commands.ts';
+import { mailboxCommands, type WatchOf } from './mailbox-commands.ts';
 import { acknowledgeCommand, silenceCommands } from './silences.ts';
 import { undoCommand } from './undo.ts';
 import { type WritesRooms, writesCommand } from './writes.ts';
@@ -21,12 +21,11 @@ interface OtherParts {
 }
 
 export function createOperatorCommands(
-  watches: readonly AccountWatch[],
+  watchOf: WatchOf,
   rooms: CommandRooms,
   { undelivered, reload }: OtherParts,
 ): Commands {
-  const watchOf = (account: string) => watches.find((watch) => watch.account === account);
-  const judging = writesRooms(watches, rooms);
+  const judging = writesRooms(watchOf, rooms);
   return {
     ...mailboxCommands(watchOf, rooms),
     undo: undoCommand(watchOf, rooms),
@@ -40,20 +39,20 @@ export function createOperatorCommands(
 }
 
 /** Parts of the accounts that the write stop and the ends of holds need. */
-export function writesRooms(watches: readonly AccountWatch[], rooms: CommandRooms): WritesRooms {
+export function writesRooms(watchOf: WatchOf, rooms: CommandRooms): WritesRooms {
   const { fleet } = rooms;
-  const knows = (name: string) => fleet.account(name) !== undefined || watches.some(({ account }) => account === name);
-  return { ...rooms, knows, judgeAgain: judgingAgain(watches, rooms.world.log) };
+  const knows = (name: string) => fleet.account(name) !== undefined || watchOf(name) !== undefined;
+  return { ...rooms, knows, judgeAgain: judgingAgain(watchOf, rooms.world.log) };
 }
 
 /**
  * Judges mailboxes again whose account has one of these loops. Never rejects: the cause is already recorded, and a
  * mailbox's next answer is judged in any case.
  */
-export function judgingAgain(watches: readonly Pick<AccountWatch, 'account' | 'judgeAgain'>[], log: Log) {
+export function judgingAgain(watchOf: (account: string) => Pick<AccountWatch, 'judgeAgain'> | undefined, log: Log) {
   return async (mailboxes: Iterable<MailboxState>) => {
     try {
-      for (const { account, id } of mailboxes) await watches.find((watch) => watch.account === account)?.judgeAgain(id);
+      for (const { account, id } of mailboxes) await watchOf(account)?.judgeAgain(id);
     } catch (error) {
       log.warn({ err: error }, 'mailboxes could not be judged again: each is judged with its next answer');
     }

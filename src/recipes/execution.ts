@@ -6,7 +6,7 @@ import type { Cell, NamedThing, ParameterType, Row, Run } from '../core/recipe.t
 import type { StorePlace } from '../core/store-failure.ts';
 import { secondMs } from '../core/time.ts';
 import { withoutFolders } from '../core/wording/phrases.ts';
-import type { RowChunk, RunLedger } from '../store/runs.ts';
+import type { RowChunk, RunStore } from '../store/runs.ts';
 import type { World } from '../world/world.ts';
 import type { Definition, RecipeStep } from './definition.ts';
 import type { ProgramFacts } from './sandbox.ts';
@@ -24,7 +24,7 @@ export const usualLimits: RunLimits = { selectMs: 60_000, rows: 20_000, bytes: 1
 
 export interface ExecutionParts {
   readonly world: World;
-  readonly runs: RunLedger;
+  readonly runs: RunStore;
   readonly place: StorePlace;
   readonly facts: () => ProgramFacts;
   /** Returns null while mailboxes can only be read. */

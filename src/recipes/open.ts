@@ -6,7 +6,7 @@ import type { Recipe, RecipeSchedule, Run } from '../core/recipe.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
 import { momentText } from '../core/wording/phrases.ts';
-import type { RunLedger } from '../store/runs.ts';
+import type { RunStore } from '../store/runs.ts';
 import type { Loop, Loops } from '../world/loop.ts';
 import { cronSchedule, isSameLocalMinute } from '../world/schedule.ts';
 import type { World } from '../world/world.ts';
@@ -18,7 +18,7 @@ import type { ProgramFacts } from './sandbox.ts';
 interface RecipeParts {
   readonly world: World;
   readonly loops: Loops;
-  readonly store: { readonly runs: RunLedger };
+  readonly store: { readonly runs: RunStore };
   readonly fleet: Fleet;
   readonly nearLimitPpmOf: (mailbox: MailboxState) => Ppm;
   readonly place: StorePlace;
@@ -73,7 +73,7 @@ function scheduling(
   { clock, log }: World,
   runner: RecipeRunner,
   catalogue: () => Promise<Catalogue>,
-  runs: RunLedger,
+  runs: RunStore,
 ): () => Promise<number> {
   let lookedAt = clock.now();
   let isFirst = true;
@@ -96,7 +96,7 @@ function scheduling(
     if (apply && operation !== null && now - due > lateChangeMs) {
       log.warn({ recipe: id, due: new Date(due).toISOString() }, 'a scheduled change was missed, and is not made late');
       const missed = `It was due at ${momentText(due, timeZone)} and was not started then. A change is not made more than an hour late.`;
-      await runner.recordUnmade(request, `${missed} If you still want it, run the recipe yourself.`);
+      await runner.recordMissed(request, `${missed} If you still want it, run the recipe yourself.`);
       return now;
     }
     const run = await runner.start({ ...request, parameters: {}, scheduled: true, role: 'operator' });

@@ -44,8 +44,8 @@ export class RecipeRunner {
   readonly #beginning = new Set<Run>();
   readonly #active = new Map<string, ActiveRun>();
   #running = 0;
-  /** Number of accepted runs: part of each id, as two runs may have the same time. */
-  #taken = 0;
+  /** Number of ids given out: part of each id, as two runs may have the same time. */
+  #idsGiven = 0;
   #stopping = false;
 
   constructor(parts: RunnerParts) {
@@ -97,7 +97,7 @@ export class RecipeRunner {
     return active.run;
   }
 
-  async recordUnmade(request: Pick<RunRequest, 'recipe' | 'apply' | 'by'>, error: string): Promise<void> {
+  async recordMissed(request: Pick<RunRequest, 'recipe' | 'apply' | 'by'>, error: string): Promise<void> {
     const run = this.#newRun(request, {});
     await this.#parts.runs.write({ ...run, status: 'failed', error, endedAt: run.createdAt });
   }
@@ -222,8 +222,8 @@ export class RecipeRunner {
   #newId(at: EpochMs): string {
     const { random } = this.#parts.world;
     const letters = Array.from({ length: randomLetters }, () => Math.floor(random() * 36).toString(36));
-    this.#taken += 1;
-    return `${at.toString(36).padStart(9, '0')}${this.#taken.toString(36).padStart(4, '0')}${letters.join('')}`;
+    this.#idsGiven += 1;
+    return `${at.toString(36).padStart(9, '0')}${this.#idsGiven.toString(36).padStart(4, '0')}${letters.join('')}`;
   }
 
   #next(): void {
@@ -241,7 +241,7 @@ export class RecipeRunner {
     active.stop.abort();
     if (active.run.status !== 'queued') return active.ended;
     const { world, runs } = this.#parts;
-    // A run that is no longer queued is not begun during this write.
+    // The status changes before the write, so that #next() leaves the run alone meanwhile.
     active.run = { ...active.run, status: 'cancelled', endedAt: world.clock.now() };
     await runs.write(active.run).catch((error: unknown) => this.#unrecorded(active, error));
     this.#forget(active);

@@ -79,6 +79,9 @@ export async function runSelect(request: SelectRequest): Promise<SelectEnd> {
   }
 }
 
+// Each line of the child is an object with `columns`, then, for each chunk, the number of its rows and the rows
+// (`2 [[1,"a"],[2,"b"]]`), and at last an object with `truncated`, `error` (of SQLite) or `refused` (a whole sentence).
+
 async function readLines(lines: AsyncIterable<string>, onRows: SelectRequest['onRows']): Promise<SelectEnd | null> {
   let columns: readonly string[] = [];
   let firstRow = 0;
@@ -92,11 +95,11 @@ async function readLines(lines: AsyncIterable<string>, onRows: SelectRequest['on
       continue;
     }
     if (!line.endsWith('}')) continue;
-    const word: { columns?: readonly string[]; truncated?: boolean; error?: string; refused?: string } =
+    const said: { columns?: readonly string[]; truncated?: boolean; error?: string; refused?: string } =
       JSON.parse(line);
-    if (word.columns) columns = word.columns;
-    if (word.truncated !== undefined) return { columns, truncated: word.truncated, error: null };
-    const error = word.refused ?? (word.error && `SQLite says: ${word.error}`);
+    if (said.columns) columns = said.columns;
+    if (said.truncated !== undefined) return { columns, truncated: said.truncated, error: null };
+    const error = said.refused ?? (said.error && `SQLite says: ${said.error}`);
     if (error !== undefined) return { columns, truncated: false, error };
   }
   return null;
@@ -113,7 +116,7 @@ export const nowParameter = 'now';
 /** All checks share the empty tables: nothing is run there. */
 let emptySandbox: DatabaseSync | null = null;
 
-export function checkSelect(select: string, parameters: readonly string[], does: boolean): readonly string[] {
+export function checkSelect(select: string, parameters: readonly string[], hasOperation: boolean): readonly string[] {
   const bare = withoutTexts(select);
   if (!/^\s*(select|with|values)\b/i.test(bare)) return ['must be one SELECT'];
   const problems = parameterProblems(bare, parameters);
@@ -136,7 +139,7 @@ export function checkSelect(select: string, parameters: readonly string[], does:
   }
   const twice = columns.find((name, index) => columns.indexOf(name) !== index);
   if (twice !== undefined) problems.push(`two columns are called ${twice}: rename one with AS`);
-  if (does) {
+  if (hasOperation) {
     const taken = stepColumns.filter((name) => columns.includes(name));
     if (taken.length > 0)
       problems.push(`the columns ${stepColumns.join(', ')} are added by do:, so ${taken[0]} is taken`);

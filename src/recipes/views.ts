@@ -51,7 +51,7 @@ const verdictColumns = (of: string): readonly ViewColumn[] => [
   column('bounces_until_breach', 'further bounces until a breach; 0 in a breach', `${of} ->> '$.bouncesUntilBreach'`),
 ];
 
-/** The daemon knows later readings of unchanged counts. */
+/** Time of the newest reading. `stats_read_at` (sandbox.ts) knows readings of unchanged counts, which the store does not write. */
 const statsAt = 'coalesce(stats_read_at(m.account, m.mailbox_id), s.observed_at)';
 
 const mailboxes: RecipeView = {
@@ -232,7 +232,7 @@ const actions: RecipeView = {
   from: 'FROM @actions a',
 };
 
-/** As many rows as tell who paused the mailbox. */
+/** The 50 newest rows of a mailbox, as JSON. A pause before them is not explained. */
 const newestOf = (table: string, json: string, order: string) =>
   `(SELECT json_group_array(json(${json})) FROM (SELECT ${json} FROM @${table} t
     WHERE t.account = m.account AND t.mailbox_id = m.mailbox_id ORDER BY ${order} DESC LIMIT 50))`;
@@ -286,7 +286,7 @@ export const views: readonly RecipeView[] = [
   deliveries,
 ];
 
-/** A SELECT is checked over empty tables with just these columns. */
+/** Columns of store/schema/tables.ts that the views read. A SELECT is checked over empty tables with just these. */
 export const baseTables: Readonly<Record<string, readonly string[]>> = {
   mailboxes: ['account', 'mailbox_id', 'email', 'first_seen_at', 'missing_lists', 'left_at', 'memory'],
   observations: ['account', 'mailbox_id', 'route', 'observed_at', 'answer'],

@@ -6,10 +6,10 @@ import type { Change, MailboxName, MailboxState } from '../core/mailbox.ts';
 import type { CommandEnd, CommandEntry, CommandName, Requester } from '../core/operator-command.ts';
 import {
   type DecisionDay,
+  type DecisionSpan,
   goingOn,
   type HistoryQuery,
   type MailboxEntries,
-  type RecordedDecision,
 } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
@@ -162,7 +162,7 @@ export async function loadEntries(
   };
 }
 
-function readDecision({ id, since, until, judged, ...row }: Selectable<Tables['decisions']>): RecordedDecision {
+function readDecision({ id, since, until, judged, ...row }: Selectable<Tables['decisions']>): DecisionSpan {
   const json = <Value>(text: string) => parsed<Value>(text, 'decisions', { id });
   return {
     ...{ since, until, count: judged, firstSent: row.first_sent, verdict: json<Verdict>(row.verdict) },

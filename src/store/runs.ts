@@ -21,7 +21,7 @@ export interface RunRoom {
 
 export const usualRoom: RunRoom = { ownerBytes: 128 * 1024 * 1024, bytes: 512 * 1024 * 1024 };
 
-export type RunLedger = Pick<StoredRuns, 'write' | 'read' | 'chunks' | 'newest' | 'unended' | 'pruneOne'>;
+export type RunStore = Pick<StoredRuns, 'write' | 'read' | 'chunks' | 'newest' | 'unended' | 'pruneOne'>;
 
 export class StoredRuns {
   readonly #gate: Gate;

@@ -12,7 +12,7 @@ import type { EnforcementScope, WritesOff } from '../core/write-scope.ts';
 import { inPieces, lastOfEach, mailboxRow, observationOf, parsed, type StoredRoute, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
-export interface DecisionRecord {
+export interface NewDecision {
   readonly verdict: Verdict;
   readonly at: EpochMs;
   /** True if the verdict extends the span of the previous verdict. */
@@ -27,7 +27,7 @@ export interface AnswerRecord {
   readonly remembers: boolean;
   readonly answered: readonly StoredRoute[];
   readonly changes: readonly Change[];
-  readonly decisions: readonly DecisionRecord[];
+  readonly decisions: readonly NewDecision[];
   readonly actions: readonly Action[];
   readonly alerts: AlertChanges;
   readonly breaker: BreakerMove | null;
@@ -151,7 +151,7 @@ export async function writeChanges(db: Db, mailbox: MailboxState, changes: reado
   }
 }
 
-async function writeDecision(db: Db, mailbox: MailboxState, record: DecisionRecord): Promise<void> {
+async function writeDecision(db: Db, mailbox: MailboxState, record: NewDecision): Promise<void> {
   const { verdict, at, judged } = record;
   if (record.unchanged && (await prolong(db, mailbox, record))) return;
   const days = JSON.stringify(record.days);
@@ -174,7 +174,7 @@ async function writeDecision(db: Db, mailbox: MailboxState, record: DecisionReco
 }
 
 /** Returns false if there is no span. */
-async function prolong(db: Db, { account, id }: MailboxState, { at, ...span }: DecisionRecord): Promise<boolean> {
+async function prolong(db: Db, { account, id }: MailboxState, { at, ...span }: NewDecision): Promise<boolean> {
   const body = { verdict: JSON.stringify(span.verdict), days: JSON.stringify(span.days) };
   // Raw SQL: the query builder took three times as long as the database.
   const { numAffectedRows } = await sql`

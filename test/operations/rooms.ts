@@ -2,7 +2,6 @@
 
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { AccountWatch } from '../../src/account/account-watch.ts';
 import { Turns } from '../../src/account/commit/group-commit.ts';
 import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
@@ -33,10 +32,10 @@ export function roomsOf(fleet: Fleet, store: Store, world: World): CommandRooms 
   return { fleet, store, world, turns: new Turns(world.clock), onTransitions: () => {}, rules };
 }
 
-/** The door of a daemon that has these loops, no channels, and nothing to reload. */
-export function operateOn(rooms: CommandRooms, watches: readonly AccountWatch[] = []): Operate {
+/** The door of a daemon that has no loops, no channels, and nothing to reload. */
+export function operateOn(rooms: CommandRooms): Operate {
   const undelivered = { channels: () => [], find: async () => [], resend: async () => [] };
-  const commands = createOperatorCommands(watches, rooms, { undelivered, reload: async () => failed() });
+  const commands = createOperatorCommands(() => undefined, rooms, { undelivered, reload: async () => failed() });
   return operating(commands, auditing(rooms));
 }
 

@@ -42,9 +42,8 @@ function begin(known: Fleet): void {
 }
 
 test('a stop that is in force is done, also when the store then takes no judgement', async () => {
-  const account = 'acme';
-  const failing = { account, judgeAgain: () => Promise.reject(new Error('database or disk is full')) };
-  const judgeAgain = judgingAgain([failing], rooms.world.log);
+  const failing = { judgeAgain: () => Promise.reject(new Error('database or disk is full')) };
+  const judgeAgain = judgingAgain(() => failing, rooms.world.log);
   const answer = verdictOf({ action: 'pause', wanted: 'pause' });
   fleet.putMailbox({ ...bob, verdict: { at: now, answer } });
   rooms = { ...rooms, judgeAgain };

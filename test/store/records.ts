@@ -7,7 +7,7 @@ import type { GuardMemory } from '../../src/core/guard/memory.ts';
 import type { MailboxState } from '../../src/core/mailbox.ts';
 import type { Verdict } from '../../src/core/verdict.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { AnswerRecord, DecisionRecord } from '../../src/store/writes.ts';
+import type { AnswerRecord, NewDecision } from '../../src/store/writes.ts';
 import { row } from '../guard/samples.ts';
 import { type ActionChange, actionWith } from '../support/action-with.ts';
 
@@ -183,7 +183,7 @@ export function transitionOf(alert: Alert, kind: Transition['kind'] = 'firing'):
 }
 
 /** One verdict to be recorded. */
-export function decided(verdict: Verdict, { at = now, unchanged = false, days = [] }: Partial<DecisionRecord> = {}) {
+export function decided(verdict: Verdict, { at = now, unchanged = false, days = [] }: Partial<NewDecision> = {}) {
   return [{ verdict, at, unchanged, judged: 1, days }];
 }
 

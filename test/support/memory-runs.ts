@@ -1,9 +1,9 @@
 // Runs of recipes that are kept in memory, for tests without a store.
 import { hasEnded, type Run, type RunPlace } from '../../src/core/recipe.ts';
 import type { EpochMs } from '../../src/core/time.ts';
-import type { RowChunk, RunLedger } from '../../src/store/runs.ts';
+import type { RowChunk, RunStore } from '../../src/store/runs.ts';
 
-export class MemoryRuns implements RunLedger {
+export class MemoryRuns implements RunStore {
   readonly #runs = new Map<string, Run>();
   readonly #chunks = new Map<string, RowChunk[]>();
 

@@ -8,7 +8,7 @@ import { newcomerAnswers } from '../../core/policy.ts';
 import { type EpochMs, elapsedMs, hourMs, secondMs } from '../../core/time.ts';
 import { mailboxRow, observationOf, type StoredRoute } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
-import type { AnswerRecord, DecisionRecord } from '../../store/writes.ts';
+import type { AnswerRecord, NewDecision } from '../../store/writes.ts';
 import { type Clock, nextTurn, type World } from '../../world/world.ts';
 
 /** Answers that share a commit share its pages and its sync. */
@@ -53,7 +53,7 @@ interface PendingMailbox {
   /** True if the row of the mailbox is to be written. */
   remembers: boolean;
   /** Newest verdict of the current span. It is written with the next row of the mailbox. */
-  decision: DecisionRecord | null;
+  decision: NewDecision | null;
   readonly writtenAt: Partial<Record<StoredRoute, EpochMs>>;
 }
 
@@ -184,7 +184,7 @@ function withWaiting(record: AnswerRecord, { routes, remembers, decision }: Pend
   };
 }
 
-function together(before: DecisionRecord | null, newest: DecisionRecord): DecisionRecord {
+function together(before: NewDecision | null, newest: NewDecision): NewDecision {
   return before ? { ...newest, judged: before.judged + newest.judged } : newest;
 }
 

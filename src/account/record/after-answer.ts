@@ -11,7 +11,7 @@ import { newcomerAnswers, ratePpm } from '../../core/policy.ts';
 import { daysOf, isSameSpan } from '../../core/records.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { causeSentences } from '../../core/wording/causes.ts';
-import type { DecisionRecord } from '../../store/writes.ts';
+import type { NewDecision } from '../../store/writes.ts';
 import { type JudgeOptions, judgeMailbox, type Observation, observe } from './observe.ts';
 import { changesIn, isPausedByHabit } from './outside-changes.ts';
 import { isActive, isEffectOf, isOurs, isWaiting, planAfter, type Settlement, showsChange } from './plan.ts';
@@ -33,7 +33,7 @@ export interface AnswerContext extends Omit<JudgeOptions, 'freshStats' | 'earlie
 export interface AnswerOutcome {
   readonly mailbox: MailboxState;
   readonly changes: readonly Change[];
-  readonly decision: DecisionRecord | null;
+  readonly decision: NewDecision | null;
   /** Actions that the answer confirmed, dropped or planned, in this order. */
   readonly actions: readonly Action[];
   /** Action whose POST the answer proves. */

@@ -89,7 +89,7 @@ export function actionKind(verdict: Verdict): GuardActionKind | null {
   return verdict.action === 'none' || verdict.action === 'hold' ? null : verdict.action;
 }
 
-export const mayNotWrite = 'enforcement or writes are off';
+export const writesOffReason = 'enforcement or writes are off';
 
 export interface Planning {
   readonly mailbox: MailboxState;
@@ -110,7 +110,7 @@ export function planAfter({ mailbox, verdict, enforce, now, newId }: Planning): 
   if (current?.by && isActive(current)) return [];
   if (enforce && isActive(current) && current.kind === wanted) return [];
   const changes: Action[] = [];
-  const why = enforce ? `no longer needed: ${reasonWords(verdict.reason)}` : mayNotWrite;
+  const why = enforce ? `no longer needed: ${reasonWords(verdict.reason)}` : writesOffReason;
   if (isActive(current)) changes.push(actionAfter(current, { kind: 'dropped', detail: why, at: now }));
   if (wanted && enforce) {
     const change = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };

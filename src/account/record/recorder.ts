@@ -23,7 +23,7 @@ import { type AnswerContext, afterAnswer, afterSettlement } from './after-answer
 import type { RecorderOptions, RecorderRooms } from './guarded-account.ts';
 import { AnswerOrder, type AskPlace, type Observation } from './observe.ts';
 import { withDisplaced } from './persons.ts';
-import { actionId, isActive, isFromBefore, isOutcome, mayNotWrite, type Settlement } from './plan.ts';
+import { actionId, isActive, isFromBefore, isOutcome, type Settlement, writesOffReason } from './plan.ts';
 import { alertsMoved, type Rival, rivalOf } from './rivals.ts';
 import { compareRoster, type RosterChanges, runningIn, withHistory } from './roster.ts';
 
@@ -159,7 +159,7 @@ export class Recorder {
       const off = maySend ? await this.#rooms.store.openIntent(open) : null;
       if (off) this.#rooms.fleet.putWritesOff(off);
       if (!maySend || off) {
-        await this.#drop(mailbox, action, mayNotWrite);
+        await this.#drop(mailbox, action, writesOffReason);
         return null;
       }
       this.#order.wrote(mailboxId);

@@ -14,7 +14,7 @@ import { counted, firstText } from '../../core/wording/phrases.ts';
 import { takenNames } from '../../store/accounts.ts';
 import type { AccountMove, KnownAccount } from '../../store/writes.ts';
 import { showShared } from '../picture.ts';
-import { type Duties, keyOf } from './duties.ts';
+import { budgetKeyOf, type Duties } from './duties.ts';
 
 export interface Impact {
   readonly added: readonly string[];
@@ -118,7 +118,7 @@ export function previewOf({ after, moves }: ConfigChange, fleet: Fleet): readonl
 
 export function knownAccount(account: AccountConfig): KnownAccount {
   const { name, baseUrl } = account;
-  return { name, api: baseUrl, digest: createHash('sha256').update(keyOf(account)).digest('base64url') };
+  return { name, api: baseUrl, digest: createHash('sha256').update(budgetKeyOf(account)).digest('base64url') };
 }
 
 /** The same base_url and key identify an account under another name. */

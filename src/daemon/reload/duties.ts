@@ -26,8 +26,11 @@ import { notGuardedAnyMore } from '../picture.ts';
 
 interface Duty {
   readonly watch: AccountWatch;
-  readonly api: ApiClient;
-  readonly key: string;
+  readonly client: ApiClient;
+  /** Key of the rate limit. It contains the API key: never log it. */
+  readonly budgetKey: string;
+  /** True once all loops of the watch have taken a turn. */
+  hasBegun: boolean;
 }
 
 export interface Retired {
@@ -42,10 +45,6 @@ export class Duties {
   readonly #duties = new Map<string, Duty>();
   /** The rate limit belongs to the key, not to the loop, so the budgets of ended loops stay. */
   readonly #budgets = new Map<string, Budget>();
-  /** The list object never changes, so that others may keep it. */
-  readonly watches: AccountWatch[] = [];
-  /** Watches all of whose loops have taken a turn. */
-  readonly #begun = new WeakSet<AccountWatch>();
   /** Accounts with a stopped loop, for which the process does not end. */
   #stopped: ReadonlySet<string> = new Set();
   #stopping = false;
@@ -72,21 +71,21 @@ export class Duties {
 
   #begin(account: AccountConfig, spent: AccountLedger['budget'] | undefined): void {
     const { clock } = this.#rooms.world;
-    const { watch, api } = this.#watch(account);
+    const duty = this.#newDuty(account);
+    const { watch, budgetKey } = duty;
+    const { budget } = duty.client;
     const now = clock.monotonic();
-    if (spent) api.budget.takeOver(spent, now, clock.now() - now);
+    if (spent) budget.takeOver(spent, now, clock.now() - now);
     // A loop that starts over, under any name, does not get a fresh rate limit.
-    const key = keyOf(account);
-    const earlier = this.#budgets.get(key);
-    if (earlier) api.budget.takeOver(earlier.ledger(now, 0), now, 0);
-    this.#budgets.delete(key);
-    this.#duties.set(account.name, { watch, api, key });
-    api.onThrottled = () => void this.#save([[account.name, api.budget]]);
-    this.watches.push(watch);
+    const earlier = this.#budgets.get(budgetKey);
+    if (earlier) budget.takeOver(earlier.ledger(now, 0), now, 0);
+    this.#budgets.delete(budgetKey);
+    this.#duties.set(account.name, duty);
+    duty.client.onThrottled = () => void this.#save([[account.name, budget]]);
     watch.start();
     this.#showGuarding();
     void watch.pulse.begun.then(() => {
-      this.#begun.add(watch);
+      duty.hasBegun = true;
       this.#showGuarding();
     });
   }
@@ -102,10 +101,9 @@ export class Duties {
   #showGuarding(): void {
     const { fleet, world } = this.#rooms;
     const since = new Map(fleet.guarding().map(({ account, startingSince }) => [account, startingSince]));
-    const guarding = this.watches.map((watch) => {
-      const { account } = watch;
+    const guarding = [...this.#duties].map(([account, { hasBegun }]) => {
       const hasStopped = this.#stopped.has(account);
-      const isGuarded = this.#begun.has(watch) && !hasStopped;
+      const isGuarded = hasBegun && !hasStopped;
       const startingSince = isGuarded ? null : (since.get(account) ?? world.clock.now());
       return { account, startingSince, ...(hasStopped && { hasStopped }) };
     });
@@ -114,7 +112,7 @@ export class Duties {
 
   /** Stores the rate limits for the next process, and never rejects. */
   saveLedgers(): Promise<void> {
-    return this.#save([...this.#duties].map(([name, { api }]) => [name, api.budget]));
+    return this.#save([...this.#duties].map(([name, { client }]) => [name, client.budget]));
   }
 
   async #save(budgets: readonly (readonly [string, Budget])[]): Promise<void> {
@@ -139,12 +137,11 @@ export class Duties {
     });
   }
 
-  async #end({ watch, api, key }: Duty): Promise<string | null> {
+  async #end({ watch, client, budgetKey }: Duty): Promise<string | null> {
     const failure = await this.#outcomeOf(watch, () => watch.end());
     this.#duties.delete(watch.account);
-    this.watches.splice(this.watches.indexOf(watch), 1);
     this.#showGuarding();
-    this.#budgets.set(key, api.budget);
+    this.#budgets.set(budgetKey, client.budget);
     return failure;
   }
 
@@ -189,9 +186,12 @@ export class Duties {
     });
   }
 
-  watchOf(name: string): AccountWatch | undefined {
-    return this.#duties.get(name)?.watch;
+  /** Watches of the accounts in force, in the order in which they began. */
+  get watches(): readonly AccountWatch[] {
+    return [...this.#duties.values()].map(({ watch }) => watch);
   }
+
+  readonly watchOf = (name: string): AccountWatch | undefined => this.#duties.get(name)?.watch;
 
   /** Begins no loops afterwards. */
   async stop(): Promise<void> {
@@ -209,35 +209,35 @@ export class Duties {
     };
   }
 
-  #watch(account: AccountConfig): { readonly watch: AccountWatch; readonly api: ApiClient } {
-    const { poll, api: answers } = this.#live.config;
+  #newDuty(account: AccountConfig): Duty {
+    const { poll, api: words } = this.#live.config;
     const { lease } = this.#rooms.store;
     const openWaitMs = lease.isInherited ? inheritedWaitMs : 0;
-    const client = { ...account, account: account.name, dnsWords: answers.dnsWords };
-    const api = new ApiClient(client, this.#rooms.world, this.#rooms.tally);
+    const options = { ...account, account: account.name, dnsWords: words.dnsWords };
+    const client = new ApiClient(options, this.#rooms.world, this.#rooms.tally);
     const schedules = Object.fromEntries(routes.map((route) => [route, cronSchedule(poll[route])]));
     // A retiring account that is no longer configured keeps its last rules.
-    const now = () => this.#live.account(account.name) ?? account;
+    const current = () => this.#live.account(account.name) ?? account;
     const watch = new AccountWatch(
-      { ...this.#rooms, api },
+      { ...this.#rooms, api: client },
       {
         account: account.name,
         lease: { holds: () => lease.isHeld, mayPost: () => lease.mayPost(), openWaitMs },
         schedules: schedules as AccountWatchOptions['schedules'],
         statsIntervalMinMs: poll.statsIntervalMinMs,
         sparePpm: poll.spareSharePpm,
-        policyFor: (mailbox) => policyIn(now(), mailbox),
-        selects: (mailbox) => selects(now(), mailbox),
-        expects: () => expectedNames(now()),
+        policyFor: (mailbox) => policyIn(current(), mailbox),
+        selects: (mailbox) => selects(current(), mailbox),
+        expects: () => expectedNames(current()),
         patterns: () => patternsIn(this.#live.config, account.name),
-        words: answers.statusWords,
+        words: words.statusWords,
         rules: () => this.#live.config.alerts.rules,
         api: account.baseUrl,
         accountsOfApi: () => this.#live.accountsOf(account.baseUrl),
         others: this.#othersOf(account),
       },
     );
-    return { watch, api };
+    return { watch, client, budgetKey: budgetKeyOf(account), hasBegun: false };
   }
 }
 
@@ -247,7 +247,7 @@ function policyIn(account: AccountConfig, mailbox: ListedMailbox): Policy {
   return selects(account, mailbox) ? policy : { ...policy, enforce: false };
 }
 
-export function keyOf({ baseUrl, apiKey }: Pick<AccountConfig, 'baseUrl' | 'apiKey'>): string {
+export function budgetKeyOf({ baseUrl, apiKey }: Pick<AccountConfig, 'baseUrl' | 'apiKey'>): string {
   return `${baseUrl} ${apiKey}`;
 }
 

@@ -128,18 +128,18 @@ export const runTools: readonly Tool[] = [
 /** Gemini takes an enum of texts only, and only beside their type. */
 function areWords(values: unknown): values is readonly string[] {
   return (
-    Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === 'string' && isPlain(value))
+    Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === 'string' && isSafe(value))
   );
 }
 
-type Plain = string | number | boolean;
+type SafeValue = string | number | boolean;
 
 /** A type alias, because the SDK's JSON types want an index signature. */
 type Property = {
   type?: ParameterType;
   description?: string;
   enum?: string[];
-  default?: Plain;
+  default?: SafeValue;
   minimum?: number;
   maximum?: number;
 };
@@ -175,13 +175,13 @@ function propertyOf(schema: Readonly<Record<string, unknown>>): Property {
     ...(type && { type }),
     ...(typeof description === 'string' && { description: inertText(description, maxParameterDescription) }),
     ...(areWords(words) && (type === 'string' || !type) && { type: 'string' as const, enum: [...words] }),
-    ...(isPlain(usual) && { default: usual }),
+    ...(isSafe(usual) && { default: usual }),
     ...(typeof minimum === 'number' && { minimum }),
     ...(typeof maximum === 'number' && { maximum }),
   };
 }
 
-function isPlain(value: unknown): value is Plain {
+function isSafe(value: unknown): value is SafeValue {
   if (typeof value === 'string') return inertText(value, maxParameterDescription) === value;
   return typeof value === 'number' || typeof value === 'boolean';
 }
@@ -232,17 +232,12 @@ export function readableLine(line: Buffer): Buffer {
   return Buffer.from(`${JSON.stringify({ ...others, params: withoutNulls(params) })}\n`);
 }
 
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
 /** Turns the JSON of zod's issues, which the SDK puts into its errors, into one sentence. Other texts stay as they are. */
 export function plainError(text: string): string {
   const start = text.search(/\[\s*\{/);
   if (start < 0) return text;
   try {
-    const issues = JSON.parse(text.slice(start)) as readonly Issue[];
+    const issues = JSON.parse(text.slice(start)) as readonly z.core.$ZodIssue[];
     const said = issues.map(({ path, message }) => `${path.join('.')}: ${message.replace(/^Invalid input: /, '')}`);
     return `The request cannot be read: ${said.join('; ')}.`;
   } catch {

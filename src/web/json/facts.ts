@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Action } from '../../core/action.ts';
 import { type Change, guardStates, type SweepProgress } from '../../core/mailbox.ts';
 import { percent } from '../../core/policy.ts';
-import type { DecisionDay, RecordedDecision } from '../../core/records.ts';
+import type { DecisionDay, DecisionSpan } from '../../core/records.ts';
 import type { EpochMs } from '../../core/time.ts';
 import { reasons, type Verdict, verdictActions } from '../../core/verdict.ts';
 import { changeSentence } from '../../core/wording/causes.ts';
@@ -184,7 +184,7 @@ export function rowFacts(row: MailboxRow) {
   };
 }
 
-export function decisionFacts(recorded: RecordedDecision) {
+export function decisionFacts(recorded: DecisionSpan) {
   return {
     ...recorded,
     ...verdictFacts(recorded.verdict),

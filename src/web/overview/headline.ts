@@ -119,10 +119,7 @@ function storeHeadline({ storeFailure }: Pick<HeadlineFacts, 'storeFailure'>): H
 }
 
 /** Troubles of these causes, the worst first. */
-function troublesOf(
-  { troubles }: Pick<HeadlineFacts, 'troubles'>,
-  ...causes: readonly NotGuardedCause[]
-): readonly Trouble[] {
+function troublesOf({ troubles }: Pick<HeadlineFacts, 'troubles'>, ...causes: readonly NotGuardedCause[]) {
   return troubles.filter(({ cause }) => causes.includes(cause));
 }
 

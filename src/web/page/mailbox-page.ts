@@ -17,7 +17,7 @@ import {
 import { notGuardedText } from '../../core/not-guarded.ts';
 import { mailboxCommandPath, mailboxPath } from '../../core/page-links.ts';
 import type { Ppm } from '../../core/policy.ts';
-import type { MailboxEntries, RecordedDecision } from '../../core/records.ts';
+import type { DecisionSpan, MailboxEntries } from '../../core/records.ts';
 import { dayMs, type EpochMs, type IsoDate, utcDate } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
 import { campaignsUntouched, explainVerdict } from '../../core/wording/explain.ts';
@@ -248,7 +248,7 @@ function decisionList({ row, now }: MailboxFacts, entries: MailboxEntries | null
 }
 
 /** Times of a decision, such as "4 answers, the first 2 h ago, the last 1 min ago". */
-function decidedWhen({ since, until, count }: RecordedDecision, now: EpochMs): Markup {
+function decidedWhen({ since, until, count }: DecisionSpan, now: EpochMs): Markup {
   if (count === 1) return ago(until, now);
   if (duration(now - since) === duration(now - until)) return html`${numberText(count)} answers, ${ago(until, now)}`;
   return html`${numberText(count)} answers, the first ${ago(since, now)}, the last ${ago(until, now)}`;
