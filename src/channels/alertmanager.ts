@@ -6,7 +6,7 @@ import type { Transition } from '../core/alert.ts';
 import { ruleBook } from '../core/alert-rules.ts';
 import { tagLabel, tagParts } from '../core/mailbox.ts';
 import { hourMs, minuteMs } from '../core/time.ts';
-import { refuse, serviceUrl } from '../world/schema/scalars.ts';
+import { serviceUrl } from '../world/schema/scalars.ts';
 import { secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import {
@@ -92,13 +92,8 @@ export const alertmanagerSettings = section(
 
 /** Refuses an address with a path of the API, which people copy from a curl line. */
 function serverUrl() {
-  return serviceUrl().superRefine((value, context) => {
-    if (/\/api\/v\d/.test(value))
-      refuse(
-        context,
-        'must be the address of Alertmanager, such as http://127.0.0.1:9093: Warmwarden adds /api/v2/alerts',
-      );
-  });
+  const wanted = 'must be the address of Alertmanager, such as http://127.0.0.1:9093: Warmwarden adds /api/v2/alerts';
+  return serviceUrl((url) => /\/api\/v\d/.test(url) && wanted);
 }
 
 const upkeepEveryMs = minuteMs;

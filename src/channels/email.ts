@@ -10,7 +10,7 @@ import type { Delivery } from '../core/delivery.ts';
 import { isEscaped, isLoopback } from '../core/egress.ts';
 import { minuteMs, secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
-import { refuse, truth } from '../world/schema/scalars.ts';
+import { checked, truth } from '../world/schema/scalars.ts';
 import { keyed, optional, privateAuthority, secret, section, wordOrWords } from '../world/schema/section.ts';
 import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
 import {
@@ -18,7 +18,6 @@ import {
   escapedHtml,
   type ForPeople,
   fitting,
-  type MessageItem,
   type MessageText,
   messageText,
   moreText,
@@ -105,14 +104,13 @@ const smtpHint =
   'it begins with smtp:// or smtps:// and ends with the host, or its port; write / ? # and @ in a password as %2F %3F %23 and %40';
 
 /** Address of the server: `smtp://USER:PASSWORD@HOST:587`, or smtps. Without a user there is no authentication. */
-const smtpUrl = z.string().superRefine((value, context) => {
+const smtpUrl = checked((value) => {
   if (!/^smtps?:\/\/[^/]/i.test(value) || !URL.canParse(value) || !endsWithHost(new URL(value)))
-    return refuse(context, `is not the address of a mail server: ${smtpHint}`);
+    return `is not the address of a mail server: ${smtpHint}`;
   const { username, password } = new URL(value);
   if (!isEscaped(username) || !isEscaped(password))
-    return refuse(context, 'has a % in its user name or password that must be written as %25');
-  if ((username === '') !== (password === ''))
-    return refuse(context, 'must have both a user name and a password, or neither');
+    return 'has a % in its user name or password that must be written as %25';
+  return (username === '') !== (password === '') && 'must have both a user name and a password, or neither';
 });
 
 function endsWithHost({ pathname, search, hash }: URL): boolean {
@@ -123,13 +121,11 @@ const maxAddress = 254;
 const addressShape = /^[^\s@<>(),;:"\\[\]]+@[^\s@<>(),;:"\\[\]]+\.[^\s@<>(),;:"\\[\].]+$/;
 const isAddress = (text: string) => text.length <= maxAddress && addressShape.test(text);
 
-const recipient = z.string().superRefine((value, context) => {
-  if (!isAddress(value)) refuse(context, `"${value}" is not an email address`);
-});
-const sender = z.string().superRefine((value, context) => {
+const recipient = checked((value) => !isAddress(value) && `"${value}" is not an email address`);
+const sender = checked((value) => {
   const address = /^[^<>@"\r\n]*<([^<>]+)>$/.exec(value)?.[1] ?? value;
-  if (!isAddress(address))
-    refuse(context, `"${value}" is not an email address: write alerts@example.com, or Warmwarden <alerts@example.com>`);
+  const wanted = 'write alerts@example.com, or Warmwarden <alerts@example.com>';
+  return !isAddress(address) && `"${value}" is not an email address: ${wanted}`;
 });
 
 export const emailSettings = section(
@@ -339,12 +335,8 @@ function htmlBody(text: MessageText): string {
 }
 
 const colours = { critical: '#b42318', warning: '#b54708', info: '#175cd3', resolved: '#027a48' } as const;
-interface ItemWords extends Pick<MessageItem, 'head' | 'foot' | 'url'> {
-  readonly words: string;
-}
-
 function itemsOf(text: MessageText) {
-  const all = text.items.map(({ head, sentences, foot, url }): ItemWords => {
+  const all = text.items.map(({ head, sentences, foot, url }) => {
     return { head: plainWriter.text(head, maxItem), words: plainWriter.lines(sentences, maxItem), foot, url };
   });
   return fitting(

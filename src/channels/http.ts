@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type GroupMessage, messageOf } from '../alerts/grouping.ts';
 import { minuteMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
-import { duration, refuse, truth, whole } from '../world/schema/scalars.ts';
+import { checked, duration, truth, whole } from '../world/schema/scalars.ts';
 import { group, keyed, oneOf, orNull, secretMap, section, unexpanded } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, checkCredentials, credentialKeys, hookKeys, type Notice, withCredentials } from './channel.ts';
@@ -18,6 +18,9 @@ const statusRange = z.union([
   whole(100, 599),
   z.string().regex(/^[1-5]\d\d-[1-5]\d\d$/, 'must be a status, such as 202, or a range, such as 200-299'),
 ]);
+
+const fromEnvironment =
+  'takes nothing from the environment: write the variable below secrets, and {{secrets.NAME}} here';
 
 export const httpSettings = section(
   {
@@ -36,13 +39,7 @@ export const httpSettings = section(
     ),
     body: unexpanded(
       keyed(
-        z.string().superRefine((body, context) => {
-          if (body.includes('${'))
-            refuse(
-              context,
-              `takes nothing from the environment: write the variable below secrets, and {{secrets.NAME}} here`,
-            );
-        }),
+        checked((body) => body.includes('${') && fromEnvironment),
         usualBody,
         'The body, as a Mustache template.',
       ),
@@ -67,6 +64,7 @@ type HttpKeys = Omit<z.output<typeof httpSettings>, 'type' | 'allowHttp' | 'ca'>
 
 export function httpChannel(settings: HttpKeys & ChatSettings, clock: Clock): Channel {
   const { method, secrets, contentType, success, once, minGapMs, timeZone } = settings;
+  const template = { ...settings, secrets: Object.keys(secrets) };
   const escaped = escapeFor(contentType);
   const isSuccess = (status: number) => success.status.some((one) => isWithin(status, one));
   return chatChannel(
@@ -76,7 +74,7 @@ export function httpChannel(settings: HttpKeys & ChatSettings, clock: Clock): Ch
       minGapMs,
       remedy: 'check url and headers',
       repeats: once ? 'never' : 'always',
-      write: (text, source) => bodyOf(text, source, { ...settings, secrets: Object.keys(secrets) }, timeZone()),
+      write: (text, source) => bodyWith(messageView(text, source, template.maxLength, timeZone()), template),
       request: (payload, id) => ({
         method,
         headers: { 'content-type': contentType, 'idempotency-key': id },
@@ -109,10 +107,6 @@ function placeOf(secret: string): string {
 /** The place of a secret in a stored body, escaped or not. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they mark the place.
 export const storedSecret = /(\u001f|\\u001f|%1F)[\w.-]+?\1/g;
-
-function bodyOf(text: MessageText, source: GroupMessage | Notice, template: BodyTemplate, zone: string): string {
-  return bodyWith(messageView(text, source, template.maxLength, zone), template);
-}
 
 function bodyWith(view: TemplateView, template: BodyTemplate): string {
   const secrets = Object.fromEntries(template.secrets.map((name) => [name, placeOf(name)]));

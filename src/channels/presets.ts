@@ -6,7 +6,7 @@ import type { Severity } from '../core/alert-rules.ts';
 import { secondMs } from '../core/time.ts';
 import { visibleText } from '../core/wording/phrases.ts';
 import { fieldsOf, type JsonFields } from '../world/schema/json.ts';
-import { baseUrl, refuse, serviceUrl, whole } from '../world/schema/scalars.ts';
+import { baseUrl, checked, serviceUrl, whole } from '../world/schema/scalars.ts';
 import { optional, secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { hookKeys } from './channel.ts';
@@ -318,12 +318,9 @@ const matrix = preset(
   section({
     ...keysAt(null, 'The address of the homeserver.'),
     type: z.literal('matrix').describe('A room of Matrix, without encryption.'),
-    room: z
-      .string()
-      .superRefine((room, context) => {
-        if (!room.startsWith('!')) refuse(context, 'must be the id of a room, such as !abc:example.org, not its alias');
-      })
-      .describe('The id of the room.'),
+    room: checked(
+      (room) => !room.startsWith('!') && 'must be the id of a room, such as !abc:example.org, not its alias',
+    ).describe('The id of the room.'),
     token: token('The access token of the user who writes.'),
   }),
   ({ url, room, token }) => ({

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { fieldsIn } from '../api/http/failure.ts';
-import { refuse, serviceUrl } from '../world/schema/scalars.ts';
+import { serviceUrl } from '../world/schema/scalars.ts';
 import { secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, hookKeys } from './channel.ts';
@@ -19,15 +19,16 @@ export const teamsSettings = section({
 /** Signature in the address of a workflow. */
 export const teamsSecret = /\bsig=[\w%-]{8,}/;
 
-/** Refuses the older connectors, which Microsoft has retired. */
+const retired =
+  'is the address of an Office 365 connector, which Microsoft has retired: in Teams, add the workflow "Post to a channel when a webhook request is received" and write its address';
+
+/** Refuses the older connectors. */
 function teamsUrl() {
-  return serviceUrl().superRefine((value, context) => {
-    const host = URL.canParse(value) ? new URL(value).hostname : '';
-    if (host === 'outlook.office.com' || host === 'outlook.office365.com' || host.endsWith('.webhook.office.com'))
-      refuse(
-        context,
-        'is the address of an Office 365 connector, which Microsoft has retired: in Teams, add the workflow "Post to a channel when a webhook request is received" and write its address',
-      );
+  return serviceUrl((url) => {
+    const host = new URL(url).hostname;
+    const isRetired =
+      host === 'outlook.office.com' || host === 'outlook.office365.com' || host.endsWith('.webhook.office.com');
+    return isRetired && retired;
   });
 }
 

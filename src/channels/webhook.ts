@@ -5,7 +5,7 @@ import type { GroupMessage } from '../alerts/grouping.ts';
 import { accountsOf, alertId, type Transition } from '../core/alert.ts';
 import type { MessageIncident } from '../core/incident.ts';
 import type { EpochMs } from '../core/time.ts';
-import { refuse } from '../world/schema/scalars.ts';
+import { checked } from '../world/schema/scalars.ts';
 import { secret, section } from '../world/schema/section.ts';
 import { type Clock, systemClock } from '../world/world.ts';
 import {
@@ -22,10 +22,10 @@ import { postJson, resultOf } from './post.ts';
 
 const secretHint =
   'a Standard Webhooks secret is whsec_ and the base64 of 24 to 64 random bytes: make one with `echo whsec_$(openssl rand -base64 32)`';
-const signingKey = z.string().superRefine((secret, context) => {
+const signingKey = checked((secret) => {
   const encoded = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/.exec(secret)?.[1];
   const bytes = Buffer.from(encoded ?? '', 'base64').length;
-  if (bytes < 24 || bytes > 64) refuse(context, `is not a webhook secret: ${secretHint}`);
+  return (bytes < 24 || bytes > 64) && `is not a webhook secret: ${secretHint}`;
 });
 const oneOrTwoKeys = z.union(
   [signingKey, z.array(signingKey).min(1).max(2, 'has more than two secrets; use the new one and the old one')],

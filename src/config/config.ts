@@ -13,6 +13,7 @@ import type { StorePlace } from '../core/store-failure.ts';
 import { dayMs, mutedUntil, timeOfDayMs, weekdays } from '../core/time.ts';
 import {
   baseUrl,
+  checked,
   cron,
   duration,
   durationOrNever,
@@ -50,9 +51,9 @@ import { recipes, retention, storeSchema } from './places.ts';
 import { rulesSchema } from './rules-schema.ts';
 
 export const keyPrefix = 'sk_live_';
-const apiKey = z.string().superRefine((key, context) => {
-  if (!/^[\x21-\x7e]{1,512}$/.test(key) || key === keyPrefix || key.startsWith('$'))
-    refuseValue(context, 'must be the whole key, without spaces, line breaks or non-ASCII characters');
+const apiKey = checked((key) => {
+  const isWhole = /^[\x21-\x7e]{1,512}$/.test(key) && key !== keyPrefix && !key.startsWith('$');
+  return !isWhole && 'must be the whole key, without spaces, line breaks or non-ASCII characters';
 });
 
 /** Address of an API in one canonical spelling. */
@@ -62,9 +63,9 @@ const apiUrl = baseUrl((url) => {
   return { wrong: `must not end in /v1, because every path already begins with /v1: write ${wanted}` };
 });
 
-const tag = z.string().superRefine((written, context) => {
-  if (!/^[A-Za-z0-9][\w.-]{0,63}(=[A-Za-z0-9][\w.-]{0,63})?$/.test(written))
-    refuseValue(context, `"${written}" is not a tag: write a word, such as vip, or a key and its value: client=north`);
+const tag = checked((written) => {
+  const isTag = /^[A-Za-z0-9][\w.-]{0,63}(=[A-Za-z0-9][\w.-]{0,63})?$/.test(written);
+  return !isTag && `"${written}" is not a tag: write a word, such as vip, or a key and its value: client=north`;
 });
 /** Output: `vip` or `client=north`, with each name once. */
 const tags = () =>
@@ -377,13 +378,9 @@ const server = section(
   auth: access ?? ('none' as const),
 }));
 
-const proxy = z.string().superRefine((value, context) => {
-  if (value !== 'none' && !isProxyUrl(value))
-    refuseValue(
-      context,
-      'must be none, or the address of an HTTP proxy, such as http://proxy.example.com:3128; a % in its user name or password is written as %25',
-    );
-});
+const proxyWanted =
+  'must be none, or the address of an HTTP proxy, such as http://proxy.example.com:3128; a % in its user name or password is written as %25';
+const proxy = checked((value) => value !== 'none' && !isProxyUrl(value) && proxyWanted);
 
 const alertsKey = keyed(alerts, {}, 'Where alerts are sent, and how often.');
 const proxyKey = secret(

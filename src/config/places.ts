@@ -8,7 +8,7 @@ import { type PostgresPlace, pathOf, type StorePlace } from '../core/store-failu
 import { dayMs } from '../core/time.ts';
 import { fieldsOf } from '../world/schema/json.ts';
 import type { Problem } from '../world/schema/problem.ts';
-import { duration, label, refuse as refuseValue, tokenDigest } from '../world/schema/scalars.ts';
+import { checked, duration, label, tokenDigest } from '../world/schema/scalars.ts';
 import { keyed, oneOf, optional, secret, section } from '../world/schema/section.ts';
 import { type ConfigTree, readSource } from './include.ts';
 import { checkPart, type Environment } from './source.ts';
@@ -25,10 +25,7 @@ export const storeSchema = section(
   {
     url: secret(
       keyed(
-        z.string().superRefine((url, context) => {
-          const message = isPostgres(url) ? postgresComplaint(url) : sqliteComplaint(url);
-          if (message) refuseValue(context, message);
-        }),
+        checked((url) => (isPostgres(url) ? postgresComplaint(url) : sqliteComplaint(url))),
         'sqlite:./data/warmwarden.db',
         `sqlite: and a path relative to this file, or ${postgresForm}. Give SQLite a folder of its own: Warmwarden closes the folder to other users.`,
       ),

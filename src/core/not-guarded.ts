@@ -77,7 +77,7 @@ export function listUnreadAdvice(detail: string): string {
 const askService = 'Ask the warm-up service what your plan and key allow.';
 
 /** An account can have several causes at once; the outage of its API hides what only an answer can tell. */
-function findings(state: AccountState, now: EpochMs): Partial<Record<NotGuardedCause, CauseFinding | null>> {
+function findings(state: AccountState, now: EpochMs): Partial<Record<NotGuardedCause, CauseFinding | null | false>> {
   const { failingSince, lastFailure, keyRejected, listed, keyWrites, unlisted } = state;
   const isDown = failingSince !== null;
   const down = { since: failingSince, detail: lastFailure, why: lastFailure ?? 'no request succeeds' };
@@ -99,10 +99,11 @@ function findings(state: AccountState, now: EpochMs): Partial<Record<NotGuardedC
       why: `its mailbox list can't be recorded (${withoutFolders(unrecorded.detail)}). The log has the error`,
       advice: 'New mailboxes are not guarded. The log has the error.',
     },
-    'key read-only':
-      keyWrites === false
-        ? { ...none, why: 'the API key is read-only, NO ACTION on breaches', advice: 'Replace the key.' }
-        : null,
+    'key read-only': keyWrites === false && {
+      ...none,
+      why: 'the API key is read-only, NO ACTION on breaches',
+      advice: 'Replace the key.',
+    },
     // The list was read but no mailbox is selected: the configuration may be wrong.
     'no mailbox':
       listed && state.forecast?.mailboxes === 0

@@ -27,13 +27,22 @@ interface PooledSample {
   readonly standing?: Standing;
 }
 
+/** The days of a mailbox with these answers. */
+function limited(rows: StatsAnswer['rows'], mode: string | null = 'slow', earlierModes: readonly EarlierMode[] = []) {
+  const answers = {
+    stats: { at: now, answer: { rows } },
+    warmup: { at: now, answer: { mode } },
+    memory: { earlierModes },
+  };
+  return limitedDays(answers as Parameters<typeof limitedDays>[0], defaultPolicy);
+}
+
 /** An account of such mailboxes. */
 function accountOf(samples: readonly PooledSample[]): Pools {
   return poolsOf(
     samples.map(({ domain, mode, days, until = today, earlierModes = [], standing = 'counted' }) => {
       const rows = daysUpTo(until, ...days);
-      const source = { stats: { rows }, now, mode, earlierModes, limitsPpm: defaultPolicy.limitsPpm };
-      return { domain, standing, days: standing === 'counted' ? limitedDays(source) : null };
+      return { domain, standing, days: standing === 'counted' ? limited(rows, mode, earlierModes) : null };
     }),
   );
 }
@@ -141,9 +150,6 @@ describe('shared_bounces', () => {
 });
 
 describe('the days of a mailbox', () => {
-  const source = (rows: StatsAnswer['rows'], mode: string | null = 'slow', earlierModes: readonly EarlierMode[] = []) =>
-    limitedDays({ stats: { rows }, now, mode, earlierModes, limitsPpm: defaultPolicy.limitsPpm });
-
   test.each([
     ['no rows', []],
     ['no list', null],
@@ -151,13 +157,13 @@ describe('the days of a mailbox', () => {
     ['an unreadable day of the last seven', [row(today, 20, 0), row(addDays(today, -6), null, 0)]],
     ['more bounces than emails', [row(today, 2, 3)]],
   ])('with %s do not count', (_, rows) => {
-    expect(source(rows)).toBeNull();
+    expect(limited(rows)).toBeNull();
   });
 
   test('count without what is unreadable before the last seven, and without the future', () => {
     const rows = [...daysUpTo(today, ...times(2, 20)), row(addDays(today, -7), null, 0), row(addDays(today, 2), 9, 9)];
-    expect(source(rows)?.days.map(({ date }) => date)).toEqual([addDays(today, -1), today]);
-    expect(source(rows, 'turbo')).toBeNull();
+    expect(limited(rows)?.days.map(({ date }) => date)).toEqual([addDays(today, -1), today]);
+    expect(limited(rows, 'turbo')).toBeNull();
   });
 
   test('have the limit of the mode that the mailbox had on that day, the day of a change that of the mode before', () => {
@@ -165,7 +171,7 @@ describe('the days of a mailbox', () => {
       { mode: 'slow', until: addDays(today, -1) },
       { mode: 'aggressive', until: addDays(today, -3) },
     ];
-    const days = source(daysUpTo(today, ...times(5, 20)), 'recovery', earlierModes);
+    const days = limited(daysUpTo(today, ...times(5, 20)), 'recovery', earlierModes);
     expect(days?.days.map(({ date }) => days.limitOn(date))).toEqual([20_000, 20_000, 5_000, 5_000, 3_000]);
   });
 });

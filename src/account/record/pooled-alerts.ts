@@ -69,7 +69,7 @@ export function pooledAlerts(
 }
 
 function memberOf(mailbox: MailboxState, { policyFor, isRead, staleBefore }: PooledOptions): Member | null {
-  const { id, email, firstSeenAt, stats, warmup, memory } = mailbox;
+  const { id, email, firstSeenAt, stats } = mailbox;
   const verdict = mailbox.verdict?.answer;
   const statsAt = stats?.at ?? null;
   const about = { domain: domainOf(email), email, statsAt };
@@ -78,16 +78,7 @@ function memberOf(mailbox: MailboxState, { policyFor, isRead, staleBefore }: Poo
   if (!isRead(id)) return { ...about, standing: firstSeenAt < before ? 'unknown' : 'pending', days: null };
   if (verdict?.run === 'not_running') return null;
   const isStale = verdict?.reason === 'stale_data' || (statsAt ?? firstSeenAt) < before;
-  const days =
-    !verdict || verdict.run === 'unknown' || isStale
-      ? null
-      : limitedDays({
-          stats: stats?.answer ?? null,
-          now: statsAt ?? firstSeenAt,
-          mode: warmup?.answer.mode ?? null,
-          earlierModes: memory?.earlierModes ?? [],
-          limitsPpm: policyFor(mailbox).limitsPpm,
-        });
+  const days = !verdict || verdict.run === 'unknown' || isStale ? null : limitedDays(mailbox, policyFor(mailbox));
   const standing: Standing = days ? 'counted' : 'unknown';
   return { ...about, standing, days };
 }

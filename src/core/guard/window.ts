@@ -1,7 +1,7 @@
 // The evidence window for the bounce rate. docs/guard.md, "The rule".
-import type { StatsAnswer } from '../answers.ts';
+import type { MailboxState } from '../mailbox.ts';
 import { type Counts, isOver, isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
-import { addDays, dayOf, type EpochMs, type IsoDate } from '../time.ts';
+import { addDays, dayOf, type IsoDate } from '../time.ts';
 import type { EarlierMode, EvidenceStart } from '../verdict.ts';
 import { type Days, hasInvalid, isCounted, pool, readDays } from './rows.ts';
 
@@ -16,28 +16,21 @@ export interface LimitedDays {
 const soundDays = 7;
 
 /** Returns null if the mode is unknown or the newest counts make no sense. Older unreadable days are left out. */
-export function limitedDays({
-  stats,
-  now,
-  mode,
-  earlierModes,
-  limitsPpm,
-}: {
-  readonly stats: StatsAnswer | null;
-  /** Time of the reading: later days do not count. */
-  readonly now: EpochMs;
-  readonly mode: string | null;
-  readonly earlierModes: readonly EarlierMode[];
-  readonly limitsPpm: Readonly<Record<WarmupMode, Ppm>>;
-}): LimitedDays | null {
-  if (!stats?.rows || !isWarmupMode(mode)) return null;
-  const days = readDays(stats.rows, now);
+export function limitedDays(
+  { stats, warmup, memory }: Pick<MailboxState, 'stats' | 'warmup' | 'memory'>,
+  { limitsPpm }: Pick<Policy, 'limitsPpm'>,
+): LimitedDays | null {
+  const mode = warmup?.answer.mode ?? null;
+  if (!stats?.answer.rows || !isWarmupMode(mode)) return null;
+  const days = readDays(stats.answer.rows, stats.at);
   const { anchor, undated } = days;
   if (anchor === null || undated || hasInvalid(days, addDays(anchor, 1 - soundDays), anchor)) return null;
   const counted = days.days.filter(isCounted);
   const newest = counted.at(-1)?.date ?? anchor;
   const { sent, bounced } = pool(days, { from: addDays(newest, 1 - soundDays), to: newest }, null);
-  return bounced > sent ? null : { days: counted, limitOn: (date) => limitsPpm[modeOn(date, mode, earlierModes)] };
+  return bounced > sent
+    ? null
+    : { days: counted, limitOn: (date) => limitsPpm[modeOn(date, mode, memory?.earlierModes ?? [])] };
 }
 
 /** A day of a change belongs to the mode with which it began. */

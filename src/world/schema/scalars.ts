@@ -92,14 +92,16 @@ export const whole = (min: number, max: number) => z.preprocess(fromDigits, z.in
 export const numeric = (min: number, max: number) => z.preprocess(fromDigits, z.number().min(min).max(max));
 export const truth = () => z.preprocess(fromWord, z.boolean());
 
+/** Text that must be without a complaint. */
+export function checked(complaint: (text: string) => string | null | false) {
+  return z.string().superRefine((text, context) => {
+    const wrong = complaint(text);
+    if (wrong) refuse(context, wrong);
+  });
+}
+
 export function cron() {
-  return z
-    .string()
-    .meta({ title: 'cron' })
-    .superRefine((expression, context) => {
-      const wrong = cronComplaint(expression);
-      if (wrong !== null) refuse(context, wrong);
-    });
+  return checked((expression) => cronComplaint(expression)).meta({ title: 'cron' });
 }
 
 const quotedCronLetters = 80;
@@ -116,11 +118,11 @@ export function cronComplaint(expression: string, zone?: string): string | null 
 }
 
 export function timeZone() {
-  return z.string().superRefine((zone, context) => {
+  return checked((zone) => {
     try {
-      new Intl.DateTimeFormat('en', { timeZone: zone });
+      return new Intl.DateTimeFormat('en', { timeZone: zone }) && null;
     } catch {
-      refuse(context, `"${zone}" is not a time zone: write UTC, or a name such as Europe/Berlin`);
+      return `"${zone}" is not a time zone: write UTC, or a name such as Europe/Berlin`;
     }
   });
 }
@@ -193,12 +195,9 @@ export function refuse(context: z.RefinementCtx, message: string): never {
 
 // Addresses of services. Their messages never quote them, because an address may be a secret.
 
-/** Often a secret itself. */
-export function serviceUrl() {
-  return z.string().superRefine((value, context) => {
-    const wrong = urlComplaint(value) ?? (value.includes('#') ? 'must have no #' : null);
-    if (wrong) refuse(context, wrong);
-  });
+/** Often a secret itself. `also`: complaint about an address that is one. */
+export function serviceUrl(also: (url: string) => string | null | false = () => null) {
+  return checked((url) => urlComplaint(url) ?? (url.includes('#') ? 'must have no #' : also(url)));
 }
 
 /** Address to which paths are appended. `trimmed` gets it without slashes at its end, and returns it or an error. */
@@ -227,9 +226,7 @@ export function isPlainHttpBeyondLoopback(value: string): boolean {
 }
 
 export function certificate() {
-  return z.string().superRefine((pem, context) => {
-    if (!isCertificate(pem)) refuse(context, 'must be a certificate in PEM: -----BEGIN CERTIFICATE-----');
-  });
+  return checked((pem) => !isCertificate(pem) && 'must be a certificate in PEM: -----BEGIN CERTIFICATE-----');
 }
 
 function isCertificate(pem: string): boolean {

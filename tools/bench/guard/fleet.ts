@@ -45,8 +45,9 @@ class DaysSoFar {
       this.#days = [...rest, { ...before, sent: sum('sent'), bounced: sum('bounced') }];
     }
     const rows = this.#days.map(({ date, sent, bounced }) => ({ ...rowOf(0, sent, bounced), date }));
-    const { limitsPpm } = defaultPolicy;
-    return limitedDays({ stats: { rows }, now: momentOf(poll), mode: this.#mode, earlierModes: [], limitsPpm });
+    const at = momentOf(poll);
+    const answers = { stats: { at, answer: { rows } }, warmup: { at, answer: { mode: this.#mode } }, memory: null };
+    return limitedDays(answers as Parameters<typeof limitedDays>[0], defaultPolicy);
   }
 }
 
