@@ -34,7 +34,7 @@ function limited(rows: StatsAnswer['rows'], mode: string | null = 'slow', earlie
     warmup: { at: now, answer: { mode } },
     memory: { earlierModes },
   };
-  return limitedDays(answers as Parameters<typeof limitedDays>[0], defaultPolicy);
+  return limitedDays(answers, defaultPolicy);
 }
 
 /** An account of such mailboxes. */

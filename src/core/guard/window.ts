@@ -1,5 +1,5 @@
 // The evidence window for the bounce rate. docs/guard.md, "The rule".
-import type { MailboxState } from '../mailbox.ts';
+import type { Observed, StatsAnswer, WarmupAnswer } from '../answers.ts';
 import { type Counts, isOver, isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
 import { addDays, dayOf, type IsoDate } from '../time.ts';
 import type { EarlierMode, EvidenceStart } from '../verdict.ts';
@@ -15,9 +15,15 @@ export interface LimitedDays {
 /** Number of newest days that must be readable and plausible. */
 const soundDays = 7;
 
+interface Counted {
+  readonly stats: Observed<StatsAnswer> | null;
+  readonly warmup: { readonly answer: Pick<WarmupAnswer, 'mode'> } | null;
+  readonly memory: { readonly earlierModes?: readonly EarlierMode[] } | null;
+}
+
 /** Returns null if the mode is unknown or the newest counts make no sense. Older unreadable days are left out. */
 export function limitedDays(
-  { stats, warmup, memory }: Pick<MailboxState, 'stats' | 'warmup' | 'memory'>,
+  { stats, warmup, memory }: Counted,
   { limitsPpm }: Pick<Policy, 'limitsPpm'>,
 ): LimitedDays | null {
   const mode = warmup?.answer.mode ?? null;

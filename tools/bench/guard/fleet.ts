@@ -47,7 +47,7 @@ class DaysSoFar {
     const rows = this.#days.map(({ date, sent, bounced }) => ({ ...rowOf(0, sent, bounced), date }));
     const at = momentOf(poll);
     const answers = { stats: { at, answer: { rows } }, warmup: { at, answer: { mode: this.#mode } }, memory: null };
-    return limitedDays(answers as Parameters<typeof limitedDays>[0], defaultPolicy);
+    return limitedDays(answers, defaultPolicy);
   }
 }
 
