@@ -106,61 +106,44 @@ const granting = (user: string) =>
 
 const byItself = '; Warmwarden then continues by itself';
 
-/** Remedies by the first letters of the code; longer prefixes come first. */
-const remedies: readonly (readonly [code: string, remedy: (place: PostgresPlace, said: string) => string])[] = [
-  ['28', ({ user }) => `Check the user ${user} and its password: store.url, store.password or store.password_file.`],
-  ['3D000', ({ database }) => `Create the database: CREATE DATABASE ${sqlName(database)};`],
-  [
-    '42501',
-    ({ user, database }, said) =>
-      said.includes('for database')
-        ? `Give the role its rights: GRANT CREATE ON DATABASE ${sqlName(database)} TO ${sqlName(user)};`
-        : `Use the role that owns the store, or give the role its rights: ${granting(user)}`,
-  ],
-  [
-    '25006',
-    () =>
-      `It is a standby, or default_transaction_read_only is on. Point store.url at the primary, or set this to off${byItself}.`,
-  ],
-  ['3F000', missing],
-  ['42P01', missing],
-  ['42703', missing],
-  ['53100', () => `Free up space on the PostgreSQL server's disk${byItself}.`],
-  [
-    '53300',
-    () =>
-      'Raise max_connections, or the limit of the role or of the database: each Warmwarden process needs four connections.',
-  ],
-  [
-    '25P03',
-    () =>
-      `A transaction paused for 2 s. Reduce the load of the machine that runs Warmwarden, or of the network${byItself}.`,
-  ],
-  ['25P04', () => `A transaction took too long: raise transaction_timeout of the role${byItself}.`],
-  ['40', () => `Another transaction was in the way: wait a moment${byItself}.`],
-  ['55P03', () => `Another session holds a lock on the tables: find it in pg_stat_activity, and end it${byItself}.`],
-  [
-    '57014',
-    (place) => {
-      const less = `A statement took too long: reduce the load of the PostgreSQL server, or use a faster one${byItself}.`;
-      // Each connection sets its own timeout, which overrides that of the role, unless a pooler answers.
-      if (place.isPooled !== true) return less;
-      return `${less} If statement_timeout of the role is shorter than 20 s, run ${settingRole(place, 'statement_timeout', 20)} and RECONNECT in the pooler.`;
-    },
-  ],
-  ['XX000', () => `The log of the PostgreSQL server or of the pooler has the cause: wait a moment${byItself}.`],
-  [
-    'XX00',
-    () =>
-      'Data in the database seems damaged: run `warmwarden store check`. Only if it finds damage too, stop Warmwarden and restore a backup.',
-  ],
-];
+const damaged =
+  'Data in the database seems damaged: run `warmwarden store check`. Only if it finds damage too, stop Warmwarden and restore a backup.';
+
+/** Remedies by the code, or by its first two letters. */
+const remedies: Readonly<Record<string, string | ((place: PostgresPlace, said: string) => string)>> = {
+  '28': ({ user }) => `Check the user ${user} and its password: store.url, store.password or store.password_file.`,
+  '3D000': ({ database }) => `Create the database: CREATE DATABASE ${sqlName(database)};`,
+  '42501': ({ user, database }, said) =>
+    said.includes('for database')
+      ? `Give the role its rights: GRANT CREATE ON DATABASE ${sqlName(database)} TO ${sqlName(user)};`
+      : `Use the role that owns the store, or give the role its rights: ${granting(user)}`,
+  '25006': `It is a standby, or default_transaction_read_only is on. Point store.url at the primary, or set this to off${byItself}.`,
+  '3F000': missing,
+  '42P01': missing,
+  '42703': missing,
+  '53100': `Free up space on the PostgreSQL server's disk${byItself}.`,
+  '53300':
+    'Raise max_connections, or the limit of the role or of the database: each Warmwarden process needs four connections.',
+  '25P03': `A transaction paused for 2 s. Reduce the load of the machine that runs Warmwarden, or of the network${byItself}.`,
+  '25P04': `A transaction took too long: raise transaction_timeout of the role${byItself}.`,
+  '40': `Another transaction was in the way: wait a moment${byItself}.`,
+  '55P03': `Another session holds a lock on the tables: find it in pg_stat_activity, and end it${byItself}.`,
+  '57014': (place) => {
+    const less = `A statement took too long: reduce the load of the PostgreSQL server, or use a faster one${byItself}.`;
+    // Each connection sets its own timeout, which overrides that of the role, unless a pooler answers.
+    if (place.isPooled !== true) return less;
+    return `${less} If statement_timeout of the role is shorter than 20 s, run ${settingRole(place, 'statement_timeout', 20)} and RECONNECT in the pooler.`;
+  },
+  XX000: `The log of the PostgreSQL server or of the pooler has the cause: wait a moment${byItself}.`,
+  XX001: damaged,
+  XX002: damaged,
+};
 
 function remedyOf(place: PostgresPlace, error: unknown): string {
   const code = codeOf(error) ?? '';
   const said = errorText(error);
-  const known = remedies.find(([start]) => code.startsWith(start));
-  if (known) return known[1](place, said);
+  const known = remedies[code] ?? remedies[code.slice(0, 2)];
+  if (known !== undefined) return typeof known === 'string' ? known : known(place, said);
   if (isOfTls(error))
     return 'Set store.ca_file to the certificate of the authority that signed the certificate of the server, or store.tls to "off" in a network that you trust.';
   if (isAway(error)) return `Start PostgreSQL or repair the network${byItself}.`;
