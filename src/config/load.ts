@@ -1,11 +1,12 @@
 // Reads the configuration file and the environment, and returns a Config, or every problem at once.
+import { resolve } from 'node:path';
 import { noProxies, type Proxies, proxiesIn } from '../core/egress.ts';
 import { type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
 import { doubts, inconsistencies } from './checks.ts';
 import { type AlertsConfig, type CheckedFile, type Config, configSchema } from './config.ts';
 import { maybeSecretAt } from './hiding.ts';
 import { type ConfigTree, readSource } from './include.ts';
-import { placeOf, recipesIn } from './places.ts';
+import { placeOf } from './places.ts';
 import { type Origin, type Setting, settingsOf } from './settings.ts';
 import { checkPart, type Environment, placeFindings, type Substitution } from './source.ts';
 
@@ -69,7 +70,7 @@ function resolvedConfig({ guard, proxy, ...file }: CheckedFile, source: ConfigTr
     accounts: file.accounts.map((account) => ({ ...account, guard, egress: { proxies, ca: account.ca } })),
     alerts: withEgress(file.alerts, proxies),
     store: placeOf(file.store, source),
-    recipes: { ...file.recipes, directory: recipesIn(file.recipes, source) },
+    recipes: { ...file.recipes, directory: resolve(source.folderOf(['recipes', 'directory']), file.recipes.directory) },
   };
 }
 

@@ -117,10 +117,6 @@ export const recipes = section({
 
 const kept = () => duration(dayMs, 3_650 * dayMs);
 
-export function recipesIn({ directory }: z.output<typeof recipes>, { folderOf }: Folders): string {
-  return resolve(folderOf(['recipes', 'directory']), directory);
-}
-
 export const retention = section({
   historyMs: keyed(
     kept(),
