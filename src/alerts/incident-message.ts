@@ -2,6 +2,7 @@
 
 import type { Alert } from '../core/alert.ts';
 import { alertRules, ruleBook } from '../core/alert-rules.ts';
+import { apiHost } from '../core/guard/breaker.ts';
 import type { Incident, IncidentCause, IncidentMailbox, MemberState, MessageIncident } from '../core/incident.ts';
 import { mailboxKey } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
@@ -91,6 +92,8 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     ({ rule, facts }) =>
       rule === 'guard_held' && `${facts.numbers['accounts']}`.split(', ').some((account) => heldIn.includes(account)),
   );
+  // With several circuit breakers open, the commands need to know which.
+  const hosts = holds.length === 0 ? [''] : holds.map(({ object }) => ` ${apiHost(object ?? '')}`);
   return [
     commonText(incident, members, look),
     ...doneTexts(members),
@@ -99,10 +102,10 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     incidentAdvice(incident.cause),
     isAny('paused') ? campaignsUntouched : '',
     holds.length > 0 ? unattendedText(holds, { ...look, isUnread: false }) : '',
-    isAny('held')
-      ? `Real bounces: \`${look.command} breaker apply\` acts on EVERY held mailbox, also beyond this incident.`
-      : '',
-    isAny('held') ? `Wrong data: \`${look.command} breaker discard\` voids the bounces of EVERY held mailbox.` : '',
+    ...(isAny('held') ? hosts : []).flatMap((host) => [
+      `Real bounces: \`${look.command} breaker apply${host}\` acts on EVERY mailbox held there, also beyond this incident.`,
+      `Wrong data: \`${look.command} breaker discard${host}\` voids the bounces of EVERY mailbox held there.`,
+    ]),
   ].filter((text) => text !== '');
 }
 

@@ -13,7 +13,14 @@ import {
 } from '../operations/command-requests.ts';
 import { userName } from '../operations/socket.ts';
 import { findStore } from './configuration.ts';
-import { addressOf, askDaemon, askFor, type DaemonAddress, type DaemonOptions, withDaemonOptions } from './daemon.ts';
+import {
+  addressOf,
+  askDaemon,
+  type DaemonAddress,
+  type DaemonOptions,
+  daemonListens,
+  withDaemonOptions,
+} from './daemon.ts';
 import { CommandError, exitDone } from './errors.ts';
 import { configOption, duration, printJson, wholeNumber } from './options.ts';
 import { printLines } from './terminal.ts';
@@ -213,6 +220,7 @@ export const operationCommands = {
   /** Uses the socket, so it does not depend on the addresses, TLS and tokens in `server`. */
   __alive: () =>
     new Command('__alive').addOption(configOption()).action(async ({ config }: { readonly config: string }) => {
-      await askFor(findStore(config), 'version');
+      // A standby is alive, too.
+      if (!(await daemonListens(findStore(config)))) throw new CommandError('failed', 'No daemon answers.');
     }),
 };

@@ -6,7 +6,11 @@ import { sampleAlert, start } from './samples.ts';
 const incident = sampleIncident(4);
 const look = { now: start, zone: 'UTC', pageUrl: null, command: 'warmwarden' };
 const hold = (accounts: string, numbers: Record<string, string>) =>
-  sampleAlert(0, { rule: 'guard_held', facts: { title: '', sentences: [], numbers: { accounts, ...numbers } } });
+  sampleAlert(0, {
+    rule: 'guard_held',
+    object: 'https://api.example',
+    facts: { title: '', sentences: [], numbers: { accounts, ...numbers } },
+  });
 
 function sentencesWith(...firing: ReturnType<typeof hold>[]): string {
   const restOf = () => ({ spared: 0, changed: 0, others: 0 });
@@ -16,6 +20,7 @@ function sentencesWith(...firing: ReturnType<typeof hold>[]): string {
 test('an incident with a held mailbox says when Warmwarden acts there, or that it waits for a person', () => {
   const mine = hold('other, acme', { acts_from: '2026-03-20T11:02:00.000Z' });
   expect(sentencesWith(mine)).toContain('acts step by step from 20 March 11:02 UTC');
+  expect(sentencesWith(mine)).toContain('breaker discard api.example` voids');
   expect(sentencesWith(hold('acme', {}))).toContain('Unless you decide, Warmwarden does not act.');
   const elsewhere = hold('other', { acts_from: '2026-03-20T11:02:00.000Z' });
   expect(sentencesWith(elsewhere)).not.toMatch(/step by step|does not act/);

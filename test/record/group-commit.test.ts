@@ -1,5 +1,6 @@
 // The two ways into the store: what moves an alert or an action at once, everything else together each 5 s.
 
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { Observation } from '../../src/account/record/observe.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
@@ -22,6 +23,20 @@ const disconnected: Observation = {
     },
   },
 };
+
+/** As SQLite would: from now on no answer about that mailbox can be written. */
+function refuseRowsOf(file: string, id: string): () => void {
+  const events = ['INSERT', 'UPDATE'];
+  const run = (statement: (event: string) => string) => {
+    using database = new DatabaseSync(file);
+    for (const event of events) database.exec(statement(event));
+  };
+  run(
+    (event) => `CREATE TRIGGER refuse_${event}_${id} BEFORE ${event} ON observations WHEN new.mailbox_id = '${id}'
+       BEGIN SELECT RAISE(ABORT, 'a bad row'); END`,
+  );
+  return () => run((event) => `DROP TRIGGER refuse_${event}_${id}`);
+}
 
 /** Every mailbox judged as often as is remembered, and that committed. */
 async function judged() {
@@ -89,6 +104,17 @@ test('a store that takes nothing is tried again after 2 seconds, and takes every
   expect(stage.all()).toEqual(ids.map(() => 50));
   await stage.clock.advance(2 * secondMs);
   expect(Object.values(await stage.sentStored())).toEqual(ids.map(() => 50));
+});
+
+test('a row that the store refuses keeps no other from it for long, and is written once it is accepted', async () => {
+  await using stage = await judged();
+  const admit = refuseRowsOf(stage.file, 'm3');
+  for (const id of ids) await stage.answered(id, stats(50));
+  await stage.clock.advance(everyMs + 12 * secondMs);
+  expect(await stage.sentStored()).toEqual({ m1: 50, m2: 50, m3: 10, m4: 50, m5: 50 });
+  admit();
+  await stage.clock.advance(4 * secondMs);
+  expect((await stage.sentStored())['m3']).toBe(50);
 });
 
 test('the row of a decision counts every judgement, and a new decision begins where it ended', async () => {

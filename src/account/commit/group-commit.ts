@@ -62,6 +62,8 @@ export class GroupCommit {
   readonly #rooms: GroupCommitRooms;
   readonly #waiting = new Map<string, PendingMailbox>();
   readonly #stop = new AbortController();
+  /** Maximum number of mailboxes in the next commit. */
+  #most = mailboxesACommit;
   #isDue = false;
 
   constructor(rooms: GroupCommitRooms) {
@@ -95,14 +97,29 @@ export class GroupCommit {
   /** Commits all pending data. Never rejects: data that a failing store refuses stays pending. */
   async commit(): Promise<void> {
     for (;;) {
-      const due = [...this.#waiting.values()].filter(isDue).slice(0, mailboxesACommit);
+      const due = [...this.#waiting.values()].filter(isDue).slice(0, this.#most);
       if (due.length === 0) return;
       try {
         await this.#rooms.store.recordAnswers(due.flatMap((waiting) => this.#recordOf(waiting) ?? []));
-      } catch {
+      } catch (error) {
+        this.#putOff(due, error);
         return this.#commitLater(afterFailureMs);
       }
+      this.#most = Math.min(mailboxesACommit, 2 * this.#most);
       for (const waiting of due) this.#written(waiting);
+    }
+  }
+
+  /** Tries fewer next time, behind the others: a row that the store refuses keeps no other from it for long. */
+  #putOff(due: readonly PendingMailbox[], error: unknown): void {
+    const [{ account, id } = { account: '', id: '' }, ...others] = due;
+    if (others.length === 0 && this.#most > 1)
+      this.#rooms.world.log.error({ account, mailbox: id, err: error }, 'an answer could not be recorded');
+    this.#most = Math.max(1, Math.floor(due.length / 2));
+    for (const waiting of due) {
+      const key = mailboxKey(waiting.account, waiting.id);
+      this.#waiting.delete(key);
+      this.#waiting.set(key, waiting);
     }
   }
 

@@ -271,8 +271,8 @@ function wrongIn(fields: readonly CommandField[]): string | null {
 }
 
 function scopeText({ account, mailbox }: Values): string {
-  if (mailbox) return `to ${mailbox}`;
-  return account ? `to the account ${account}` : 'to all accounts';
+  if (mailbox) return `for ${mailbox}`;
+  return account ? `for the account ${account}` : 'for all accounts';
 }
 
 function filled(values: Values, names: readonly string[]): Values {
