@@ -265,14 +265,16 @@ export class ApiClient {
     const { dnsWords } = this.#options;
     // A Link header to a next page means the same as `has_more` in the body (docs/faults.md S8).
     const nextPage = /rel="?next\b/i.test(String(success.headers['link'] ?? ''));
-    const from = `${call.path} ${nextPage} ${hash('sha1', success.body)}`;
+    // Lists and health are read each time.
+    const from = mailboxId === null ? '' : `${call.path} ${nextPage} ${hash('sha1', success.body)}`;
     if (known && this.#readFrom.get(known) === from) return { ok: true, value: known as AnswerTo<Kind> };
     const said = { status: success.status, json: jsonOf(success, redactor), nextPage };
     const answer: Interpreted<RequestKind> = interpret({ about: route, mailboxId, dnsWords }, said);
     const { doubts, days } = answer;
     for (const [field, sentence] of doubts) this.#doubt(route, field, sentence);
     if (asked !== null && days !== null) this.#statsDays.holds(days, asked);
-    if (answer.result.ok && typeof answer.result.value === 'object') this.#readFrom.set(answer.result.value, from);
+    if (from !== '' && answer.result.ok && typeof answer.result.value === 'object')
+      this.#readFrom.set(answer.result.value, from);
     return answer.result as Result<AnswerTo<Kind>>;
   }
 

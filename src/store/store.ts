@@ -237,16 +237,9 @@ export class Store {
   async sessionKey(): Promise<string> {
     const known = await this.#gate.read((db) => metaOf(db, sessionKey));
     if (known !== null) return known;
-    const made = { key: sessionKey, value: randomBytes(32).toString('base64url') };
-    return this.#gate.write(async (trx) => {
-      // A standby may make one at the same time.
-      await trx
-        .insertInto('meta')
-        .values(made)
-        .onConflict((is) => is.column('key').doNothing())
-        .execute();
-      return (await metaOf(trx, sessionKey)) ?? made.value;
-    });
+    const made = randomBytes(32).toString('base64url');
+    await this.#gate.write((trx) => setMeta(trx, sessionKey, made));
+    return made;
   }
 
   writesOff(): Promise<readonly WritesOff[]> {

@@ -55,7 +55,7 @@ export async function receive(agent: Agent, { request, signal, deadlines, mayLea
   const reception = new Reception(mayLeave, own);
   const abort = () => reception.abort(errorOf(signal?.reason));
   const late = () => reception.abort(new DOMException('there was no complete answer in time', 'TimeoutError'));
-  const inTime = actAfter(deadlines.totalMs, late);
+  const endDeadline = actAfter(deadlines.totalMs, late);
   signal?.addEventListener('abort', abort);
   try {
     if (signal?.aborted) abort();
@@ -70,23 +70,23 @@ export async function receive(agent: Agent, { request, signal, deadlines, mayLea
     const { status, headers } = answer;
     return { status, headers, body: Buffer.alloc(0), trouble: error instanceof BodyTrouble ? error.message : brokeOff };
   } finally {
-    inTime();
+    endDeadline();
     signal?.removeEventListener('abort', abort);
     inProgress -= own.bytes;
   }
 }
 
-interface Answer extends Pick<Received, 'status' | 'headers'> {
+interface BegunAnswer extends Pick<Received, 'status' | 'headers'> {
   readonly sent: Pieces;
 }
 
 /** Collects an answer as it comes. undici's own `request()` makes a stream and abort signals for each. */
 class Reception implements Dispatcher.DispatchHandler {
-  answer: Answer | null = null;
+  answer: BegunAnswer | null = null;
   isAborted = false;
   readonly #mayLeave: Dispatched['mayLeave'];
   readonly #own: { bytes: number };
-  readonly #end = Promise.withResolvers<Answer>();
+  readonly #end = Promise.withResolvers<BegunAnswer>();
   #controller: Dispatcher.DispatchController | null = null;
 
   constructor(mayLeave: Dispatched['mayLeave'], own: { bytes: number }) {
@@ -94,7 +94,7 @@ class Reception implements Dispatcher.DispatchHandler {
     this.#own = own;
   }
 
-  get complete(): Promise<Answer> {
+  get complete(): Promise<BegunAnswer> {
     return this.#end.promise;
   }
 
