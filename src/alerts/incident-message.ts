@@ -1,6 +1,6 @@
 // Words of the messages about an incident. Pure.
 
-import type { Alert } from '../core/alert.ts';
+import { type Alert, accountsOf } from '../core/alert.ts';
 import { alertRules, ruleBook } from '../core/alert-rules.ts';
 import { apiHost } from '../core/guard/breaker.ts';
 import type { Incident, IncidentCause, IncidentMailbox, MemberState, MessageIncident } from '../core/incident.ts';
@@ -89,8 +89,7 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
   const isAny = (wanted: MemberState) => members.some(({ state }) => state === wanted);
   const heldIn = members.flatMap(({ account, state }) => (state === 'held' ? account : []));
   const holds = look.firing.filter(
-    ({ rule, facts }) =>
-      rule === 'guard_held' && `${facts.numbers['accounts']}`.split(', ').some((account) => heldIn.includes(account)),
+    (alert) => alert.rule === 'guard_held' && accountsOf(alert).some((account) => heldIn.includes(account)),
   );
   // With several circuit breakers open, the commands need to know which.
   const hosts = holds.length === 0 ? [''] : holds.map(({ object }) => ` ${apiHost(object ?? '')}`);

@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
 import { messageIncident } from '../../src/alerts/incident-message.ts';
+import { noAccount } from '../../src/core/alert.ts';
 import { sampleIncident } from './incident-samples.ts';
 import { sampleAlert, start } from './samples.ts';
 
 const incident = sampleIncident(4);
 const look = { now: start, zone: 'UTC', pageUrl: null, command: 'warmwarden' };
-const hold = (accounts: string, numbers: Record<string, string>) =>
+const hold = (accounts: readonly string[], numbers: Record<string, string>) =>
   sampleAlert(0, {
     rule: 'guard_held',
+    account: noAccount,
     object: 'https://api.example',
-    facts: { title: '', sentences: [], numbers: { accounts, ...numbers } },
+    facts: { title: '', sentences: [], numbers, accounts },
   });
 
 function sentencesWith(...firing: ReturnType<typeof hold>[]): string {
@@ -18,10 +20,10 @@ function sentencesWith(...firing: ReturnType<typeof hold>[]): string {
 }
 
 test('an incident with a held mailbox says when Warmwarden acts there, or that it waits for a person', () => {
-  const mine = hold('other, acme', { acts_from: '2026-03-20T11:02:00.000Z' });
+  const mine = hold(['other', 'acme'], { acts_from: '2026-03-20T11:02:00.000Z' });
   expect(sentencesWith(mine)).toContain('acts step by step from 20 March 11:02 UTC');
   expect(sentencesWith(mine)).toContain('breaker discard api.example` voids');
-  expect(sentencesWith(hold('acme', {}))).toContain('Unless you decide, Warmwarden does not act.');
-  const elsewhere = hold('other', { acts_from: '2026-03-20T11:02:00.000Z' });
+  expect(sentencesWith(hold(['acme'], {}))).toContain('Unless you decide, Warmwarden does not act.');
+  const elsewhere = hold(['other'], { acts_from: '2026-03-20T11:02:00.000Z' });
   expect(sentencesWith(elsewhere)).not.toMatch(/step by step|does not act/);
 });
