@@ -6,7 +6,7 @@ import { apiHost } from '../core/guard/breaker.ts';
 import type { Incident, IncidentCause, IncidentMailbox, MemberState, MessageIncident } from '../core/incident.ts';
 import { mailboxKey } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
-import { campaignsUntouched } from '../core/wording/explain.ts';
+import { campaignsIfReal, campaignsUntouched } from '../core/wording/explain.ts';
 import {
   causeNoun,
   causeText,
@@ -99,7 +99,7 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     ...own.filter(({ rule }) => ruleBook[rule].shows === 'sender').map(({ facts }) => `${facts.title}.`),
     also && `Also seen: ${also}.`,
     incidentAdvice(incident.cause),
-    isAny('paused') ? campaignsUntouched : '',
+    isAny('paused') ? campaignsUntouched : campaignsIfReal,
     holds.length > 0 ? unattendedText(holds, { ...look, isUnread: false }) : '',
     ...(isAny('held') ? hosts : []).flatMap((host) => [
       `Real bounces: \`${look.command} breaker apply${host}\` acts on EVERY mailbox held there, also beyond this incident.`,

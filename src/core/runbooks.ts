@@ -100,7 +100,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   guard_held: {
     means:
       'Many mailboxes need an action at once: a mailbox provider or wrong data is the likely cause. The circuit breaker holds all further actions under this API, emergencies too. Another message follows at 2, 4, 8 and so on held mailboxes, and for each emergency.',
-    done: 'Nothing on the held mailboxes. From the time in the message, on fresh data, Warmwarden acts on at most a tenth of the fleet per 15 minutes, the worst first. If it had read most of them only once or twice, it waits for you.',
+    done: 'Nothing on the held mailboxes. From the time in the message, on fresh data, Warmwarden acts on at most a tenth of the API’s running mailboxes per 15 minutes, the worst first. If it had read most of them only once or twice, it waits for you.',
     todo: 'Compare the counts with those in the warm-up service, then choose one. Real bounces, all that this API holds: `warmwarden breaker apply API`. Wrong data, all that this API holds: `warmwarden breaker discard API`. One mailbox alone: `warmwarden pause MAILBOX`. While the data stays wrong, and nothing may be done: `warmwarden writes off --account ACCOUNT --reason TEXT`.',
   },
   protection_off: {

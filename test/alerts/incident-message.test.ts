@@ -15,8 +15,12 @@ const hold = (accounts: readonly string[], numbers: Record<string, string>) =>
   });
 
 function sentencesWith(...firing: ReturnType<typeof hold>[]): string {
+  return sentencesAbout(incident.members, firing);
+}
+
+function sentencesAbout(members: typeof incident.members, firing: readonly ReturnType<typeof hold>[] = []): string {
   const restOf = () => ({ spared: 0, changed: 0, others: 0 });
-  return messageIncident(incident, 'began', incident.members, { ...look, firing, restOf }).sentences.join('\n');
+  return messageIncident(incident, 'began', members, { ...look, firing, restOf }).sentences.join('\n');
 }
 
 test('an incident with a held mailbox says when Warmwarden acts there, or that it waits for a person', () => {
@@ -26,4 +30,10 @@ test('an incident with a held mailbox says when Warmwarden acts there, or that i
   expect(sentencesWith(hold(['acme'], {}))).toContain('Unless you decide, Warmwarden does not act.');
   const elsewhere = hold(['other'], { acts_from: '2026-03-20T11:02:00.000Z' });
   expect(sentencesWith(elsewhere)).not.toMatch(/step by step|does not act/);
+});
+
+test('an incident says whether campaigns must stop now, or only if the bounces are real', () => {
+  const allAre = (state: 'paused' | 'recovery') => incident.members.map((one) => ({ ...one, state }));
+  expect(sentencesAbout(allAre('recovery'))).toContain('if the bounces are real, stop them yourself.');
+  expect(sentencesAbout(allAre('paused'))).toContain('stop them yourself, now.');
 });

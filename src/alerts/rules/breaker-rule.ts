@@ -64,7 +64,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
       `Held: ${namesText(ranked, context.verdictOf)}${others === 0 ? '' : `, and ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       atFirstSight
         ? 'Warmwarden waits until you decide: it has read most of these mailboxes only once or twice, too few to be sure.'
-        : `${actsFromText(actsFrom, context.now, zone)}, if fresh data still shows the breach: on at most a tenth of the fleet per 15 minutes, the worst first.`,
+        : `${actsFromText(actsFrom, context.now, zone)}, if fresh data still shows the breach: on at most a tenth of this API's running mailboxes per 15 minutes, the worst first.`,
       'Read the bounces of one of them in the warm-up service: real, or wrong data?',
       emergencies.length > 0 &&
         `If they are real, stop the campaigns of ${firstText(

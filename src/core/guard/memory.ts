@@ -58,16 +58,16 @@ export interface Sight {
   readonly apiAheadMs?: number;
 }
 
-type Counted = Pick<Sight, 'rows' | 'now' | 'apiAheadMs'>;
+type DatedRows = Pick<Sight, 'rows' | 'now' | 'apiAheadMs'>;
 
-function daysIn({ rows, now, apiAheadMs = 0 }: Counted): Days {
+function daysIn({ rows, now, apiAheadMs = 0 }: DatedRows): Days {
   return readDays(rows ?? [], now + apiAheadMs);
 }
 
-const today = ({ rows, now, apiAheadMs = 0 }: Counted) => newestToday(rows, now, apiAheadMs);
+const today = ({ rows, now, apiAheadMs = 0 }: DatedRows) => newestToday(rows, now, apiAheadMs);
 
 /** Evidence from now on: the first day counts only above its present counts. */
-function fromNow(sight: Counted): EvidenceStart {
+function fromNow(sight: DatedRows): EvidenceStart {
   const days = daysIn(sight);
   const from = days.anchor ?? utcDate(sight.now);
   return { from, before: countsOf(days, from) };
@@ -226,7 +226,7 @@ const judgedBlindly: readonly Reason[] = ['unknown_status', 'word_against_counts
 export function afterJudgement(
   memory: GuardMemory,
   { reason, run, sent, emergency }: Pick<Verdict, 'reason' | 'run' | 'sent' | 'emergency'>,
-  { fresh, ...sight }: Counted & { readonly fresh: boolean },
+  { fresh, ...sight }: DatedRows & { readonly fresh: boolean },
 ): GuardMemory {
   const saysNothing = unjudged.includes(reason) || isBlind(reason);
   const counts = fresh && (!saysNothing || judgedBlindly.includes(reason));
@@ -323,7 +323,7 @@ export function withoutReversals(memory: GuardMemory): GuardMemory {
 }
 
 /** A person found the counts wrong: only bounces from now on are evidence. */
-export function withoutCounts(memory: GuardMemory, sight: Counted): GuardMemory {
+export function withoutCounts(memory: GuardMemory, sight: DatedRows): GuardMemory {
   const evidence = fromNow(sight);
   return { ...memory, evidence, emergencyEvidence: evidence, foundBreachAt: null };
 }

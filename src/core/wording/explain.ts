@@ -258,6 +258,7 @@ export function undoText(action: Action, command: string): string {
 
 /** A pause stops only the warm-up: a person must stop the campaigns. */
 export const campaignsUntouched = 'Campaigns keep sending: stop them yourself, now.';
+export const campaignsIfReal = 'Campaigns keep sending: if the bounces are real, stop them yourself.';
 
 /** Adds a full stop and a capital. */
 export function sentence(text: string): string {
