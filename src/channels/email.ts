@@ -14,6 +14,7 @@ import { checked, truth } from '../world/schema/scalars.ts';
 import { keyed, optional, privateAuthority, secret, section, wordOrWords } from '../world/schema/section.ts';
 import { type Channel, channelName, type Hook, type SendOutcome, type SendResult } from './channel.ts';
 import {
+  bodyText,
   cutText,
   escapedHtml,
   type ForPeople,
@@ -297,20 +298,7 @@ const maxItem = 4_000;
 const signature = 'Sent by Warmwarden.';
 
 function textBody(text: MessageText): string {
-  const { items, left } = itemsOf(text);
-  const listed = items.map(({ head, words, foot, url }) =>
-    lines(head && `* ${head}`, indented(words), indented(foot), indented(url ?? '')),
-  );
-  const links = text.links.map(({ label, url }) => `${label}: ${url}`);
-  const paragraphs = [
-    text.headline,
-    plainWriter.lines(text.lead, maxLead),
-    ...listed,
-    moreText(left) ?? '',
-    links.join('\n'),
-    lines('-- ', `${text.foot}`, signature),
-  ];
-  return `${paragraphs.filter((one) => one !== '').join('\n\n')}\n`;
+  return `${text.headline}\n\n${bodyText(text, maxBody)}\n\n-- \n${signature}\n`;
 }
 
 function htmlBody(text: MessageText): string {
@@ -344,14 +332,6 @@ function itemsOf(text: MessageText) {
     maxBody,
     ({ head, words, foot }) => head.length + words.length + foot.length,
   );
-}
-
-function lines(...all: readonly string[]): string {
-  return all.filter((line) => line !== '').join('\n');
-}
-
-function indented(text: string): string {
-  return text.replace(/^(?=.)/gm, '  ');
 }
 
 function prose(text: string): string {
