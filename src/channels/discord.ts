@@ -8,15 +8,7 @@ import { section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, hookKeys } from './channel.ts';
 import { type ChatSettings, chatChannel } from './chat.ts';
-import {
-  cutText,
-  fitting,
-  type MessageItem,
-  type MessageLink,
-  type MessageText,
-  moreText,
-  textWriter,
-} from './message-text.ts';
+import { bodyText, cutText, type MessageMarkup, type MessageText, textWriter } from './message-text.ts';
 
 export const discordSettings = section({
   ...hookKeys,
@@ -47,9 +39,6 @@ export function discordChannel(settings: ChatSettings, clock: Clock): Channel {
 const maxContent = 2_000;
 const maxDescription = 4_096;
 const maxFooter = 500;
-const maxHead = 256;
-/** Maximum length of an item in the description, so that several fit. */
-const maxItem = 1_000;
 export const discordWriter = textWriter(
   // Escapes what Discord would read as formatting, mention or link. A command is code, which it does not read.
   (piece) => (piece.length > 2 && piece.startsWith('`') ? piece : piece.replace(/[\\*_~`|<>#[\]]/g, '\\$&')),
@@ -58,41 +47,21 @@ export const discordWriter = textWriter(
 );
 const colours = { critical: 0xd92d20, warning: 0xf79009, info: 0x2e90fa, resolved: 0x12b76a } as const;
 
+const markup: MessageMarkup = {
+  write: discordWriter.text,
+  bold: (written) => `**${written}**`,
+  link: ({ label, url }) => `[${label}](<${url}>)`,
+};
+
 function payloadOf(text: MessageText): object {
   const embed = {
-    description: description(text),
+    description: bodyText({ ...text, foot: '' }, maxDescription, markup),
     color: colours[text.tone],
     footer: { text: cutText(text.foot, maxFooter) },
   };
   const content = discordWriter.text(text.headline, maxContent);
   // A name in a message must not trigger a mention.
   return { content, embeds: [embed], allowed_mentions: { parse: [] } };
-}
-
-function description(text: MessageText): string {
-  const links = text.links.map(linkText).join(' · ');
-  const gap = '\n\n';
-  const tail = [moreText(text.items.length + text.more) ?? '', links].reduce(
-    (sum, one) => sum + one.length + gap.length,
-    0,
-  );
-  const lead = discordWriter.lines(text.lead, maxDescription - tail);
-  const written = text.items.map(itemText);
-  const room = maxDescription - tail - lead.length;
-  const { items, left } = fitting({ items: written, more: text.more }, room, (item) => item.length + gap.length);
-  return [lead, ...items, moreText(left) ?? '', links].filter((part) => part !== '').join(gap);
-}
-
-function itemText({ head, sentences, foot, url }: MessageItem): string {
-  const top = head === '' ? '' : `**${discordWriter.text(head, maxHead)}**`;
-  const link = url === null ? '' : linkText({ label: 'Open', url });
-  const bottom = [discordWriter.text(foot, maxHead), link].filter((part) => part !== '').join(' · ');
-  const middle = discordWriter.lines(sentences, maxItem - top.length - bottom.length - 2);
-  return [top, middle, bottom].filter((part) => part !== '').join('\n');
-}
-
-function linkText({ label, url }: Pick<MessageLink, 'label' | 'url'>): string {
-  return `[${label}](<${url}>)`;
 }
 
 /** Discord answers 200 with the message, or JSON with a `code` (10015: no such webhook, 50027: a wrong token). */
