@@ -6,7 +6,6 @@ import { discordChannel } from '../../src/channels/discord.ts';
 import { teamsChannel } from '../../src/channels/teams.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { start } from '../alerts/samples.ts';
-import { discordFaults, teamsFaults } from '../support/strict-receivers.ts';
 import { attacking, one, page, people } from './people.ts';
 
 const settings = { name: 'team', url: 'http://127.0.0.1:9/hook', ...people };
@@ -42,15 +41,4 @@ test('Teams: links are buttons, and text is in runs, which are read as nothing e
     expect.objectContaining({ title: 'Silence 4 h' }),
   ]);
   expect(JSON.stringify(body)).toContain('"text":"warmwarden resume acme/bob@acme.example","fontType":"monospace"');
-});
-
-test('the stand-ins of these tests see what they should (their own control)', () => {
-  const embed = { description: 'x'.repeat(4_097), color: 1 };
-  expect(discordFaults({ content: 'x', embeds: [embed] })).toEqual(['description of 4097', 'mentions are allowed']);
-  const content = { type: 'AdaptiveCard', version: '1.4', body: [{ type: 'TextBlock', text: 'x' }] };
-  const attachments = [{ contentType: 'application/vnd.microsoft.card.adaptive', content }];
-  expect(teamsFaults({ type: 'message', attachments }, 28_673)).toEqual([
-    '28673 bytes',
-    'a TextBlock, which reads its text as Markdown',
-  ]);
 });

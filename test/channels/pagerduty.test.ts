@@ -7,7 +7,7 @@ import { minuteMs } from '../../src/core/time.ts';
 import { movedClock } from '../../tools/simulator/moved-clock.ts';
 import { firing, resolved, sampleAlert, start } from '../alerts/samples.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
-import { PagerDutyReceiver, pagerdutyFaults, routingKey } from '../support/strict-receivers.ts';
+import { PagerDutyReceiver, routingKey } from '../support/strict-receivers.ts';
 import { alertNamed, attacking, ended, incidentMessage, messageWith, one, pauseOf, people, storm } from './people.ts';
 
 async function stage(key = routingKey) {
@@ -102,13 +102,4 @@ test('the test of the channel proves the key and pages nobody', async () => {
     answer: { status: 202 },
   });
   expect(actions(at)).toEqual(['resolve warmwarden-test']);
-});
-
-test('the stand-in of these tests sees what it should (its own control)', () => {
-  const payload = { summary: 'x', source: 'x', severity: 'info', timestamp: '2026-03-20T10:02:00Z' };
-  const event = { routing_key: routingKey, event_action: 'trigger', dedup_key: 'k', payload };
-  expect(pagerdutyFaults(event, 100)).toEqual([]);
-  expect(pagerdutyFaults(event, 600_000)).toEqual(['600000 bytes']);
-  expect(pagerdutyFaults({ ...event, dedup_key: 'x'.repeat(256) }, 100)).toEqual(["'dedup_key' of 256"]);
-  expect(pagerdutyFaults({ ...event, payload: { ...payload, severity: 'bad' } }, 100)).toEqual(["'payload.severity'"]);
 });

@@ -222,21 +222,6 @@ test('several actions: the title says what was done, and each mailbox has its co
     expect(sentences).toEqual([expect.stringContaining('4 bounces'), expect.stringMatching(/`/)]);
 });
 
-test('the validator of these tests sees what it should (its own control)', () => {
-  const text = { type: 'mrkdwn', text: '<!here>', verbatim: true };
-  const button = { type: 'button', action_id: 'a', text: { type: 'plain_text', text: 'x'.repeat(76) }, url: 'x' };
-  const blocks = [
-    { type: 'section', text },
-    { type: 'actions', elements: [button] },
-  ];
-  expect(slackFaults({ text: '', attachments: [{ color: '#000000', blocks }] })).toEqual([
-    'no text for the notification, or too much',
-    'unescaped text in section',
-    'button of 76',
-    'a button without a link',
-  ]);
-});
-
 test('times are those of the zone that is configured when the message is made', () => {
   let zone = 'UTC';
   const here = slackChannel({ ...settings, timeZone: () => zone }, movedClock(start));

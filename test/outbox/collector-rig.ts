@@ -130,11 +130,9 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     put: (mailbox: MailboxState) => fleet.putMailbox(mailbox),
     /** Plays a recorded day that begins at `from` midnight, looking every 30 s, and goes on until its end. */
     play: async (day: string, from = midnight) => {
-      for (const line of day.trim().split('\n')) {
-        const [time = '', what = '', whom = '', more = ''] = line.split(' ');
-        const at = from + Number(time.slice(0, 2)) * hourMs + Number(time.slice(3)) * minuteMs;
-        await rig.run(at - clock.now());
-        happen({ what, whom, more }, rig);
+      for (const { minute, ...happening } of happeningsOf(day)) {
+        await rig.run(from + minute * minuteMs - clock.now());
+        happen(happening, rig);
       }
     },
     /** What was sent meanwhile. */
@@ -156,6 +154,19 @@ export function collectorRig({ settings = {}, names = ['ops'], mailboxes = agenc
     },
   };
   return rig;
+}
+
+/** What a day's lines say, in the order in which it happens. */
+function happeningsOf(day: string) {
+  const all = day
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const [time = '', what = '', them = '', more = ''] = line.split(' ');
+      const start = Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
+      return them.split(',').map((whom, later) => ({ minute: start + later, what, whom, more }));
+    });
+  return all.toSorted((one, other) => one.minute - other.minute);
 }
 
 function happen({ what, whom, more }: { what: string; whom: string; more: string }, rig: Rig): void {

@@ -1,5 +1,6 @@
 // Recorded days: what happened to which mailbox and when, a line each, for the tests of incidents.
 // `09:40 recovery g1-0` the guard acted; `09:40 over g1-0 critical` an alert fires; `ends` ends what fires on a mailbox.
+// Several mailboxes in a line follow one another, a minute each.
 
 /** A provider rejects emails of 16 mailboxes on five domains, in the order of the polls; two at others bounce as usual. */
 export const providerBlock = `
@@ -40,48 +41,20 @@ export const domainDown = `
 
 /** A provider's block and a domain's own trouble, in one hour, with the same words. */
 export const twoCauses = `
-09:40 recovery g0-0
-09:40 recovery m0-0
-09:41 recovery g1-0
-09:41 recovery m0-1
-09:42 recovery g2-0
-09:42 recovery m0-2
-09:43 recovery g3-0
-09:43 recovery m0-3
-09:44 recovery g4-0
-09:45 recovery g0-1
-09:46 recovery g1-1
-09:47 recovery g2-1
+09:40 recovery g0-0,g1-0,g2-0,g3-0,g4-0,g0-1,g1-1,g2-1
+09:40 recovery m0-0,m0-1,m0-2
 `;
 
 /** A domain first, then its provider, in three waves over a day. */
 export const waves = `
-09:00 recovery g0-0
-09:01 recovery g0-1
-09:02 recovery g0-2
-09:30 recovery g1-0
-09:31 recovery g2-0
-09:32 recovery g3-0
-09:33 recovery g4-0
-09:34 recovery g1-1
-09:35 recovery g2-1
-13:00 recovery g3-1
-13:01 recovery g4-1
-13:02 recovery g1-2
-17:00 recovery g2-2
-17:01 recovery g3-2
+09:00 recovery g0-0,g0-1,g0-2
+09:30 recovery g1-0,g2-0,g3-0,g4-0,g1-1,g2-1
+13:00 recovery g3-1,g4-1,g1-2
+17:00 recovery g2-2,g3-2
 `;
 
 /** Warmwarden may not write: nothing is acted on, and the bounces end in the evening. */
 export const notActed = `
-09:40 over g0-0
-09:41 over g1-0
-09:42 over g2-0
-09:43 over g3-0
-09:44 over g4-0
-20:00 ends g0-0
-20:01 ends g1-0
-20:02 ends g2-0
-20:03 ends g3-0
-20:04 ends g4-0
+09:40 over g0-0,g1-0,g2-0,g3-0,g4-0
+20:00 ends g0-0,g1-0,g2-0,g3-0,g4-0
 `;

@@ -130,14 +130,13 @@ test('an alert of the same group does not escalate earlier, and its news does no
 
 test('of an incident the second channel gets the alerts that still fire, once, and their ends', async () => {
   const at = collectorRig({ names: ['ops', 'boss'], settings: { routes: [team, boss], repeatIntervalMs } });
-  await at.play(['00:10 over g0-0', '00:11 over g0-1', '00:12 over g0-2'].join('\n'));
+  await at.play('00:10 over g0-0,g0-1,g0-2');
   await at.run(25 * minuteMs);
   expect(told(at.sent).filter((one) => one.startsWith('boss'))).toEqual([]);
   expect(at.sent.some(({ channel, message }) => channel === 'ops' && message.incident !== null)).toBe(true);
   const escalated = (await at.run(hourMs)).filter(({ channel }) => channel === 'boss');
   expect(escalated.flatMap(({ alerts }) => alerts).sort()).toEqual(['firing g0-0', 'firing g0-1', 'firing g0-2']);
-  const ends = ['02:00 ends g0-0', '02:00 ends g0-1', '02:00 ends g0-2'].join('\n');
-  await at.play(ends);
+  await at.play('02:00 ends g0-0,g0-1,g0-2');
   const rest = (await at.run(2 * dayMs)).filter(({ channel }) => channel === 'boss');
   expect(rest.flatMap(({ alerts }) => alerts).sort()).toEqual(['resolved g0-0', 'resolved g0-1', 'resolved g0-2']);
 });

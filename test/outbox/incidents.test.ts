@@ -11,6 +11,7 @@ import { firing, sampleAlert } from '../alerts/samples.ts';
 import { agency, collectorRig, midnight, type Rig, type Sent } from './collector-rig.ts';
 import { domainDown, notActed, providerBlock, twoCauses, waves } from './days.ts';
 
+const itsBeginning = providerBlock.trim().split('\n').slice(0, 6).join('\n');
 const api = 'https://api.example/';
 const ofIncidents = ({ sent }: Rig) => sent.filter(({ message }) => message.incident !== null);
 function mailboxOf(at: Rig, id: string, account = 'acme') {
@@ -65,9 +66,7 @@ test("one domain's DNS and the bounces that follow: at most three messages, and 
 });
 
 test("a domain's counts that stay over its limits for a week are named at the end, also to a process that comes later", async () => {
-  const at = collectorRig();
-  await at.play(domainDown.replace('11:10', '10:40 domain x.example\n11:10'));
-  await at.run(2 * dayMs);
+  const at = await lived(domainDown.replace('11:10', '10:40 domain x.example\n11:10'), 2 * dayMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3', 'ended x.example 4']);
   expect(at.sent.at(-1)?.message.incident?.sentences).toContain(
     'Still firing: bounces of many mailboxes (1) and reputation low (1). You get no message when this ends.',
@@ -85,7 +84,7 @@ test("a domain's counts that stay over its limits for a week are named at the en
 
 test('a domain over its limits is named in the incident whose bounces it shows, also where none of its mailboxes is over a limit', async () => {
   const at = collectorRig();
-  await at.play('09:40 recovery g0-0\n09:41 recovery g1-0\n09:42 recovery g2-0\n10:00 recovery g3-0');
+  await at.play('09:40 recovery g0-0,g1-0,g2-0\n10:00 recovery g3-0');
   for (const [id, bounce] of Object.entries({ 'g4-0': policyBlock, 'x-0': invalid })) {
     const mailbox = mailboxOf(at, id);
     at.put({ ...mailbox, warmup: acted(mailbox, at.now(), 'recovery', bounce).mailbox.warmup });
@@ -152,9 +151,7 @@ test('nobody is reminded of symptoms, also after their incident, whose end names
 });
 
 test("an incident lasts as long as its domain's DNS fails", async () => {
-  const at = collectorRig();
-  await at.play(domainDown.trim().split('\n').slice(0, -1).join('\n'));
-  await at.run(3 * dayMs);
+  const at = await lived(domainDown.trim().split('\n').slice(0, -1).join('\n'), 3 * dayMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began x.example 3']);
   await at.play('16:00 dnsok x.example');
   await at.run(hourMs);
@@ -286,9 +283,7 @@ function hold(at: Rig, keys: readonly string[]): void {
 }
 
 test('a symptom that joins is no update by itself: what is held is, and emergencies in it are told apart, at once', async () => {
-  const at = collectorRig();
-  await at.play(providerBlock.trim().split('\n').slice(0, 6).join('\n'));
-  await at.run(10 * minuteMs);
+  const at = await lived(itsBeginning, 10 * minuteMs);
   expect(ofIncidents(at).map(stepOf)).toEqual(['began google 5']);
   const subject = { account: 'acme', mailboxId: null, email: null, object: 'g0.example' };
   at.fire(sampleAlert(0, { ...subject, rule: 'shared_bounces', firingAt: at.now() }));
@@ -308,9 +303,7 @@ test('a symptom that joins is no update by itself: what is held is, and emergenc
 });
 
 test('when nothing of an incident is held any more, people hear of it once, before its end', async () => {
-  const at = collectorRig();
-  await at.play(providerBlock.trim().split('\n').slice(0, 6).join('\n'));
-  await at.run(10 * minuteMs);
+  const at = await lived(itsBeginning, 10 * minuteMs);
   hold(at, ['acme/g0-0']);
   at.fire(held(['g0-0']));
   await at.run(10 * minuteMs);
@@ -343,12 +336,7 @@ test('an alert whose rule only another version has counts for nothing in an inci
 
 test('a page that was sent before an incident is closed while the incident lasts, and people hear of that end with the incident', async () => {
   const life = collectorRig({ names: ['ops', 'pager'] });
-  await life.play(`
-08:00 over g0-0
-09:00 recovery g0-1
-09:01 recovery g0-2
-09:02 recovery g0-3
-11:00 ends g0-0`);
+  await life.play('08:00 over g0-0\n09:00 recovery g0-1,g0-2,g0-3\n11:00 ends g0-0');
   const told = (await life.run(hourMs)).map(({ channel, alerts }) => [channel, ...alerts]);
   expect(told).toEqual([['pager', 'resolved g0-0']]);
 });

@@ -301,12 +301,7 @@ test.each([[[]], [['g0-2']]])(
       names,
       settings: { routes, muteTimes: [nights] },
     });
-    const evening = `
-20:30 recovery g0-0
-20:31 recovery g0-1
-20:32 recovery g0-2
-20:33 recovery g0-3`;
-    await at.play(evening, midnight - dayMs);
+    await at.play('20:30 recovery g0-0,g0-1,g0-2,g0-3', midnight - dayMs);
     expect(await at.run(hourMs)).toEqual([]);
     if (silenced.length > 0) at.silence({ mailbox: silenced }, 30 * dayMs);
     expect(await at.run(8 * hourMs)).toEqual([]);
@@ -332,7 +327,7 @@ async function endedWhileMuted(heardOfBeginning = true) {
   const routes = [{ match: {}, channels: ['north'] }];
   const life = collectorRig({ from: midnight, names: ['north'], settings: { routes } });
   if (!heardOfBeginning) life.reload(muting);
-  await life.play(['08:30', '08:31', '08:32', '08:33'].map((time, n) => `${time} recovery g0-${n}`).join('\n'));
+  await life.play('08:30 recovery g0-0,g0-1,g0-2,g0-3');
   const beginnings = (await life.run(hourMs)).map(({ message }) => message.incident?.step);
   life.reload(muting);
   await life.play('10:00 score g0-0');

@@ -123,7 +123,7 @@ export function teamsFaults(payload: Fields, bytes: number): readonly string[] {
 const maxEventBytes = 512 * 1_024;
 export const routingKey = 'R0123456789abcdef0123456789abcde';
 
-export function pagerdutyFaults(event: Fields, bytes: number): readonly string[] {
+function pagerdutyFaults(event: Fields, bytes: number): readonly string[] {
   const { routing_key: key, event_action: action, dedup_key: dedup, links } = event;
   const { summary, source, severity, timestamp } = fields(event['payload']);
   const known = key === routingKey ? [] : ["'routing_key' is invalid"];
