@@ -2,7 +2,7 @@
 // on purpose"), and the verdict plans or drops actions. Pure.
 
 import { type Action, actionAfter, isGuardActionKind, type OpenAction, settingsText } from '../../core/action.ts';
-import type { Observed, WarmupAnswer } from '../../core/answers.ts';
+import type { WarmupAnswer } from '../../core/answers.ts';
 import { admit, type BreakerState, heldByBreaker, withdraw } from '../../core/guard/breaker.ts';
 import { afterConfirmed, afterOperatorChange, firstSight } from '../../core/guard/memory.ts';
 import { runStateOf } from '../../core/guard/run-state.ts';
@@ -44,12 +44,13 @@ export interface AnswerOutcome {
 export function afterAnswer(before: MailboxState, observation: Observation, context: AnswerContext): AnswerOutcome {
   const shown = changesIn(before, observation);
   const proof = proofIn(before, observation, context) ?? displacedProofIn(before, observation, context);
-  const changes = proof ? shown.filter((one) => !isEffectOf(one, proof.action)) : shown;
-  const confirmation = proof && confirm({ ...before, action: proof.action }, proof.observed, context);
+  const changes = proof ? shown.filter((one) => !isEffectOf(one, proof)) : shown;
+  const observed = observe(before, observation);
+  const confirmation = proof && confirm({ ...observed, action: proof }, context);
   const confirmed = confirmation?.action ?? null;
   const updated = confirmation
-    ? { ...confirmation, action: proof?.action === before.action ? confirmed : before.action }
-    : observe(before, observation);
+    ? { ...confirmation, action: proof === before.action ? confirmed : before.action }
+    : observed;
   const mailbox = afterChanges(updated, changes);
   const settled = confirmed ? [confirmed] : [];
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
@@ -93,48 +94,44 @@ function afterChanges(mailbox: MailboxState, changes: readonly Change[]): Mailbo
   return { ...mailbox, memory, changes: [...mailbox.changes, ...changes].slice(-changesShown) };
 }
 
-interface Proof {
-  readonly action: Action;
-  readonly observed: Observed<WarmupAnswer>;
-}
-
-/** Only its read-backs prove a pause of ours where the API shows paused by habit, for example at night. */
-function proofIn(mailbox: MailboxState, observation: Observation, { now, words }: AnswerContext): Proof | null {
+/**
+ * Returns the action that the answer proves, or null. Only its read-backs prove a pause of ours where the API shows
+ * paused by habit, for example at night.
+ */
+function proofIn(mailbox: MailboxState, observation: Observation, { now, words }: AnswerContext): Action | null {
   const { action } = mailbox;
   if (observation.route !== 'warmup' || !action || !isOurs(action, now)) return null;
-  const { observed } = observation;
   if (action.kind === 'pause' && action.state !== 'open' && isPausedByHabit(mailbox, words, now)) return null;
-  return showsChange(action, observed.answer, words) ? { action, observed } : null;
+  return showsChange(action, observation.observed.answer, words) ? action : null;
 }
 
 /** Finds a person's change that failed and shows late, while the action that it displaced waits in its place again. */
-function displacedProofIn(mailbox: MailboxState, observation: Observation, context: AnswerContext): Proof | null {
+function displacedProofIn(mailbox: MailboxState, observation: Observation, context: AnswerContext): Action | null {
   const [, action] = isWaiting(mailbox.action) ? context.actionsOf(mailbox) : [];
   return action?.by ? proofIn({ ...mailbox, action }, observation, context) : null;
 }
 
-/** Returns the mailbox after its action was read back: our change is claimed, and the evidence restarts. */
+/** Confirms the action of a mailbox whose warm-up shows it: our change is claimed, and the evidence restarts. */
 function confirm(
-  before: MailboxState,
-  warmup: Observed<WarmupAnswer>,
+  observed: MailboxState,
   context: Pick<AnswerContext, 'policy' | 'words' | 'now' | 'apiAheadMs'>,
 ): MailboxState {
-  if (!before.action) return before;
+  if (!observed.action || !observed.warmup) return observed;
   const { policy, words, now, apiAheadMs } = context;
-  const { status, mode } = warmup.answer;
-  const rows = before.stats?.answer.rows ?? null;
+  const { status, mode } = observed.warmup.answer;
+  const rows = observed.stats?.answer.rows ?? null;
   const sight = { mode, run: runStateOf(status, words, rows, now), rows, now, apiAheadMs };
-  const { kind, by } = before.action;
-  const detail = `read back: ${readBackText(before.action, warmup.answer)}`;
-  const { displaced: _, ...sent } = before.action;
+  const { kind, by } = observed.action;
+  const detail = `read back: ${readBackText(observed.action, observed.warmup.answer)}`;
+  const { displaced: _, ...sent } = observed.action;
   const action = actionAfter(sent as Action, { kind: 'confirmed', detail, at: now });
   const done = { kind, actionId: action.id, previousMode: action.before.mode, word: status };
-  const known = before.memory ?? firstSight(policy, sight);
+  const known = observed.memory ?? firstSight(policy, sight);
   const own = !by && isGuardActionKind(kind);
   const memory = own
     ? afterConfirmed(known, { ...done, kind }, sight)
     : afterOperatorChange(policy, known, done, sight);
-  return { ...before, warmup, memory, action };
+  return { ...observed, memory, action };
 }
 
 /** `overtaken`: a newer answer was recorded before, so this one shows no changes by others. */
@@ -148,10 +145,10 @@ export function afterSettlement(
   if (settlement.kind !== 'confirmed') {
     return { mailbox: { ...before, action: actionAfter(open, { ...settlement, at: now }) }, changes: [] };
   }
-  const { observed } = settlement;
-  const found = overtaken ? [] : changesIn(before, { route: 'warmup', observed });
+  const observation = { route: 'warmup', observed: settlement.observed } as const;
+  const found = overtaken ? [] : changesIn(before, observation);
   const changes = found.filter((one) => !isEffectOf(one, open));
-  return { mailbox: afterChanges(confirm(before, observed, context), changes), changes };
+  return { mailbox: afterChanges(confirm(observe(before, observation), context), changes), changes };
 }
 
 function readBackText(
