@@ -128,7 +128,7 @@ describe('counts that vanish', () => {
       await readAgain(at, at.boxes[0], 4);
       expect(at.boxes.map(at.state)).toEqual(Array(4).fill('not_judged'));
       expect(at.boxes.map((box) => at.firing('guard_blind', box)?.facts.title)).toEqual(
-        at.boxes.map(({ email }) => `${email}: bounces cannot be judged`),
+        at.boxes.map(({ email }) => `${email} is NOT GUARDED: its bounces cannot be judged`),
       );
       at.tellAll(() => usual);
       await readAgain(at, at.boxes[0], 4);
