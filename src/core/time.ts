@@ -19,9 +19,16 @@ export function elapsedMs(since: EpochMs, now: EpochMs): number {
   return since > now ? Number.POSITIVE_INFINITY : now - since;
 }
 
-/** Valid for the years 1970 to 9999. */
+const dates = new Map<number, IsoDate>();
+
+/** Valid for the years 1970 to 9999. The text of a day is kept, because Date takes long to write it. */
 export function utcDate(at: EpochMs): IsoDate {
-  return new Date(at).toISOString().slice(0, 10);
+  const day = Math.floor(at / dayMs);
+  const known = dates.get(day);
+  if (known) return known;
+  const date = new Date(at).toISOString().slice(0, 10);
+  dates.set(day, date);
+  return date;
 }
 
 /** Days since the epoch. A day beyond its month is one of the next month. */

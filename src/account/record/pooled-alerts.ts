@@ -49,7 +49,8 @@ export function pooledAlerts(
   now: EpochMs,
 ): { readonly conditions: readonly Condition[]; readonly ends: AlertChanges } {
   const { account } = options;
-  const pools = poolsOf([...fleet.mailboxesOf(account)].flatMap((mailbox) => memberOf(mailbox, options) ?? []));
+  const before = options.staleBefore();
+  const pools = poolsOf([...fleet.mailboxesOf(account)].flatMap((mailbox) => memberOf(mailbox, before, options) ?? []));
   const conditions = [...pools.domains].flatMap(([name, pool]) => {
     const finding = findingOf(account, name, pool, now);
     const isKnown = fleet.alert(fingerprintOf(domainSubject(account, name))) !== undefined;
@@ -68,12 +69,11 @@ export function pooledAlerts(
   return { conditions, ends: leave(gone, now, noneRuns) };
 }
 
-function memberOf(mailbox: MailboxState, { policyFor, isRead, staleBefore }: PooledOptions): Member | null {
+function memberOf(mailbox: MailboxState, before: EpochMs, { policyFor, isRead }: PooledOptions): Member | null {
   const { id, email, firstSeenAt, stats } = mailbox;
   const verdict = mailbox.verdict?.answer;
   const statsAt = stats?.at ?? null;
   const about = { domain: domainOf(email), email, statsAt };
-  const before = staleBefore();
   // A mailbox that could not be read until its data would be stale is not waited for.
   if (!isRead(id)) return { ...about, standing: firstSeenAt < before ? 'unknown' : 'pending', days: null };
   if (verdict?.run === 'not_running') return null;

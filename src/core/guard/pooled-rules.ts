@@ -44,9 +44,19 @@ const quietDays = 2;
 
 export class Pool<Of extends Part = Part> {
   readonly parts: readonly Of[];
+  readonly #byDate = new Map<IsoDate, { sent: number; bounced: number; allowed: number }>();
 
   constructor(parts: readonly Of[]) {
     this.parts = parts;
+    for (const { days } of parts) {
+      for (const { date, sent, bounced } of days?.days ?? []) {
+        const sum = this.#byDate.get(date) ?? { sent: 0, bounced: 0, allowed: 0 };
+        sum.sent += sent;
+        sum.bounced += bounced;
+        sum.allowed += (days?.limitOn(date) ?? 0) * sent;
+        this.#byDate.set(date, sum);
+      }
+    }
   }
 
   of(standing: Standing): number {
@@ -54,18 +64,16 @@ export class Pool<Of extends Part = Part> {
   }
 
   daysWithRows(from: IsoDate, to: IsoDate): number {
-    return new Set(this.#dates().filter((date) => date >= from && date <= to)).size;
+    return [...this.#byDate.keys()].filter((date) => date >= from && date <= to).length;
   }
 
   sum(from: IsoDate, to: IsoDate): PooledSum {
     let [sent, bounced, allowed] = [0, 0, 0];
-    for (const { days } of this.parts) {
-      for (const day of days?.days ?? []) {
-        if (day.date < from || day.date > to) continue;
-        sent += day.sent;
-        bounced += day.bounced;
-        allowed += (days?.limitOn(day.date) ?? 0) * day.sent;
-      }
+    for (const [date, day] of this.#byDate) {
+      if (date < from || date > to) continue;
+      sent += day.sent;
+      bounced += day.bounced;
+      allowed += day.allowed;
     }
     return { sent, bounced, allowed };
   }
@@ -76,13 +84,10 @@ export class Pool<Of extends Part = Part> {
 
   /** Last day of the windows: the newest with rows, or two days ago if that is later. */
   lastDay(now: EpochMs): IsoDate | null {
-    const [newest, earliest] = [this.#dates().reduce((a, b) => (a > b ? a : b), ''), addDays(utcDate(now), -quietDays)];
+    const newest = [...this.#byDate.keys()].reduce((a, b) => (a > b ? a : b), '');
+    const earliest = addDays(utcDate(now), -quietDays);
     if (newest === '') return null;
     return newest < earliest ? earliest : newest;
-  }
-
-  #dates(): readonly IsoDate[] {
-    return this.parts.flatMap(({ days }) => days?.days.map(({ date }) => date) ?? []);
   }
 }
 
