@@ -161,3 +161,12 @@ test('documents name the versions of Node.js that package.json has', () => {
     ]).toEqual([name, true, true]);
   }
 });
+
+/** It begins with a clone and stays in its folder. */
+const inTheCheckout = ['docs/getting-started.md'];
+
+test('a document that people follow from elsewhere has no npx: it would ask the registry for an unpublished name', () => {
+  const docs = documents.filter((file) => file.startsWith('docs/'));
+  const asking = docs.filter((file) => /npx warmwarden|"npx"/.test(readFileSync(join(root, file), 'utf8')));
+  expect(asking).toEqual(inTheCheckout);
+});

@@ -17,7 +17,7 @@ beforeEach(() => {
   clock = movedClock(start);
   logged = [];
   const log = logTo((line) => void logged.push(JSON.parse(line)), { level: 'info', format: 'json' }, clock);
-  world = { clock, log, random: () => 0, command: 'warmwarden' };
+  world = { clock, log, random: () => 0 };
   loops = new Loops(world);
   teardowns = new Teardowns(log);
 });

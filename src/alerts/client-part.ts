@@ -16,7 +16,6 @@ import { protectionOf } from './rules/protection-rule.ts';
 export interface PartContext {
   readonly routes: readonly AlertRoute[];
   readonly fleet: KnownFleet & Pick<Fleet, 'breaker' | 'mailbox'>;
-  readonly command: string;
   readonly zone: string;
   readonly now: EpochMs;
 }
@@ -48,7 +47,7 @@ export function withStanding(channel: string, { kind, alert }: Transition, conte
   return { ...alert, facts: { ...facts, sentences } };
 }
 
-export type PartFacts = Pick<PartContext, 'fleet' | 'command' | 'zone'>;
+export type PartFacts = Pick<PartContext, 'fleet' | 'zone'>;
 
 /** The alert of a transition as an audience may read it. */
 export function partOf(audience: Audience, transition: Transition, context: PartFacts): Alert {
@@ -87,7 +86,7 @@ function withoutReason(alert: Alert): Alert {
 }
 
 /** Returns null if the breaker holds none of the channel's mailboxes any more. */
-function heldPart(audience: Audience, { kind, alert }: Transition, { fleet, command, zone }: PartFacts): Alert | null {
+function heldPart(audience: Audience, { kind, alert }: Transition, { fleet, zone }: PartFacts): Alert | null {
   const api = alert.object ?? '';
   if (kind === 'resolved')
     return { ...alert, facts: { title: closedTitle(apiName(api, [])), sentences: [], numbers: { api } } };
@@ -97,7 +96,7 @@ function heldPart(audience: Audience, { kind, alert }: Transition, { fleet, comm
   if (!heldEntries(breaker).some(isOwn)) return null;
   const actsFrom = Date.parse(String(alert.facts.numbers['acts_from']));
   const { facts } = guardHeld(breaker, {
-    ...{ api, command, zone, isOwn, alert: undefined },
+    ...{ api, zone, isOwn, alert: undefined },
     windowMs: Number.isNaN(actsFrom) ? 0 : actsFrom - (breaker.openSince ?? actsFrom),
     now: alert.since,
     verdictOf: ({ key, account }) => fleet.mailbox(account, idOfKey(key))?.verdict?.answer,

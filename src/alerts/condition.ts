@@ -94,8 +94,6 @@ export interface MailboxContext {
   readonly rules: RuleSettings;
   /** Returns the other mailboxes of the account, which may show something about the same domain or IP address. */
   readonly neighbours: () => readonly MailboxState[];
-  /** Command line that starts this program, for the commands in messages. */
-  readonly command: string;
 }
 
 export function accountSubject(rule: AlertRule, account: string, cause: string | null = null): Subject {

@@ -35,7 +35,6 @@ export interface IncidentLook {
   readonly now: EpochMs;
   readonly zone: string;
   readonly pageUrl: string | null;
-  readonly command: string;
   readonly firing: readonly Alert[];
   readonly restOf: (cause: IncidentCause) => IncidentRest;
 }
@@ -102,8 +101,8 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     isAny('paused') ? campaignsUntouched : campaignsIfReal,
     holds.length > 0 ? unattendedText(holds, { ...look, isUnread: false }) : '',
     ...(isAny('held') ? hosts : []).flatMap((host) => [
-      `Real bounces: \`${look.command} breaker apply${host}\` acts on EVERY mailbox held there, also beyond this incident.`,
-      `Wrong data: \`${look.command} breaker discard${host}\` voids the bounces of EVERY mailbox held there.`,
+      `Real bounces: \`warmwarden breaker apply${host}\` acts on EVERY mailbox held there, also beyond this incident.`,
+      `Wrong data: \`warmwarden breaker discard${host}\` voids the bounces of EVERY mailbox held there.`,
     ]),
   ].filter((text) => text !== '');
 }

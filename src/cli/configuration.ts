@@ -10,7 +10,6 @@ import { loadPart, loadPlaces, type Places, usualStore } from '../config/places.
 import { checkPart } from '../config/source.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import { socketPathOf } from '../operations/socket.ts';
-import { commandName } from '../world/program.ts';
 import { formatProblem, type Problem } from '../world/schema/problem.ts';
 import { section } from '../world/schema/section.ts';
 import { CommandError } from './errors.ts';
@@ -27,7 +26,7 @@ function problemsError(file: string, problems: readonly Problem[]): CommandError
 /** Error with every problem on a line of its own, or with how to create a missing file. */
 export function configurationError(file: string, problems: readonly Problem[]): CommandError {
   if (existsSync(file)) return problemsError(file, problems);
-  const name = `Name your file with --config FILE or in ${configVariable}. To create one: ${commandName} init`;
+  const name = `Name your file with --config FILE or in ${configVariable}. To create one: warmwarden init`;
   return new CommandError('configuration', `${notFound(file)}\n${name}`, { problems });
 }
 

@@ -26,7 +26,6 @@ import { counted, listText, spanText } from '../core/wording/phrases.ts';
 import { writesAreOff } from '../core/write-scope.ts';
 import { lockedOrNull } from '../store/file/lock.ts';
 import { asItsUser, fileMode } from '../store/file/place.ts';
-import { commandName } from '../world/program.ts';
 import { formatProblem } from '../world/schema/problem.ts';
 import { systemClock, type World, worldOn } from '../world/world.ts';
 import { findStore, loadConfigured } from './configuration.ts';
@@ -81,7 +80,7 @@ export async function connect(file: string, options: ConnectOptions, world: Worl
   if (daemon === null) for (const stop of await storedStops(store, world.clock.now())) picture.putWritesOff(stop);
   const slot = async (account: string) => {
     const off = picture.writesOffOver(account, null, world.clock.now());
-    if (off) throw new CommandError('failed', writesAreOff(off, commandName));
+    if (off) throw new CommandError('failed', writesAreOff(off));
     if (daemon) await askFor(daemon, 'slot', { account });
   };
   const turn = () => takeTurn(`${pathOf(store)}.connecting`, world);
@@ -321,7 +320,7 @@ function keepFailed(file: string, left: readonly RowOf[]): string | null {
     if (path !== file) rmSync(path, { force: true });
     return null;
   }
-  const head = `# These mailboxes were not connected. To try again: ${commandName} connect ${path}\n`;
+  const head = `# These mailboxes were not connected. To try again: warmwarden connect ${path}\n`;
   const rows = left.map(({ written, account }) => ({ ...written, account }));
   writeFileSync(path, head + stringify(rows), { mode: 0o600 });
   return path;
@@ -341,7 +340,7 @@ function report(
   printLines([
     ...tableLines({ titles: ['MAILBOX', 'ACCOUNT', 'OUTCOME', 'DETAIL'], rows }),
     `${listText(counts)}.`,
-    ...(failedFile === null ? [] : [`To try the others again: ${commandName} connect ${failedFile}`]),
+    ...(failedFile === null ? [] : [`To try the others again: warmwarden connect ${failedFile}`]),
     ...(effect.length > 0 ? [...effect, 'This was a dry run: nothing was done.'] : []),
   ]);
 }

@@ -10,7 +10,6 @@ import type { OperationBody, OperationName } from '../operations/command-request
 import { socketPathOf } from '../operations/socket.ts';
 import { livingHolder, starterOf } from '../store/file/lock.ts';
 import { asItsUser } from '../store/file/place.ts';
-import { commandName } from '../world/program.ts';
 import { systemClock } from '../world/world.ts';
 import { findDaemon } from './configuration.ts';
 import { CommandError, type ErrorKind } from './errors.ts';
@@ -86,7 +85,7 @@ export async function ask(address: DaemonAddress, asked: DaemonRequest): Promise
     for (;;) {
       await systemClock().sleep(silentAfterMs, over.signal);
       if (over.signal.aborted) throw new Error('the answer is here');
-      await signOfLife(address, `${silent} \`${commandName} history\` shows what it did.`);
+      await signOfLife(address, `${silent} \`warmwarden history\` shows what it did.`);
     }
   };
   try {
@@ -149,7 +148,8 @@ function exchange(address: DaemonAddress, asked: DaemonRequest, signal: AbortSig
 /** Error for a daemon that listens without answering. */
 function silence(address: DaemonAddress, said: string): CommandError {
   if (isHttp(address)) {
-    const advice = `It may be starting or busy. Try again in a few minutes. If it does not answer then, its mailboxes may not be guarded: run \`${commandName} doctor\` on its machine.`;
+    const advice =
+      'It may be starting or busy. Try again in a few minutes. If it does not answer then, its mailboxes may not be guarded: run `warmwarden doctor` on its machine.';
     return new CommandError('no_daemon', `The daemon at ${address.url} ${said} ${advice}`);
   }
   const holder = livingHolder(pathOf(address));
@@ -180,7 +180,7 @@ function absence(address: DaemonAddress, error: unknown): CommandError {
   const noDaemon = (said: string, details = {}) => new CommandError('no_daemon', said, details);
   if (isHttp(address))
     return noDaemon(
-      `No daemon answers at ${address.url}: unless it runs there, nothing is guarded. On that machine, \`${commandName} doctor\` says what is wrong.`,
+      `No daemon answers at ${address.url}: unless it runs there, nothing is guarded. On that machine, \`warmwarden doctor\` says what is wrong.`,
     );
   const storePath = pathOf(address);
   const socketPath = socketPathOf(storePath);
@@ -200,7 +200,7 @@ function absence(address: DaemonAddress, error: unknown): CommandError {
   const writtenMs = lastWrittenMs(storePath);
   const data = writtenMs === null ? '' : ` Data from ${momentText(writtenMs, 'UTC')}.`;
   return noDaemon(
-    `${none}${data}\nStart it with \`${commandName} run --config FILE\`; \`${commandName} doctor --config FILE\` says what is wrong. A daemon with another configuration is asked with its --config: this command looked at ${socketPath}.`,
+    `${none}${data}\nStart it with \`warmwarden run --config FILE\`; \`warmwarden doctor --config FILE\` says what is wrong. A daemon with another configuration is asked with its --config: this command looked at ${socketPath}.`,
     writtenMs === null ? {} : { data_from: new Date(writtenMs).toISOString() },
   );
 }

@@ -5,7 +5,6 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { Command } from 'commander';
 import { loadConfig } from '../config/load.ts';
-import { commandName } from '../world/program.ts';
 import { configurationError, editorSchema } from './configuration.ts';
 import { CommandError } from './errors.ts';
 import { configVariable } from './options.ts';
@@ -82,7 +81,7 @@ async function init(options: InitOptions): Promise<void> {
     ...(keyEnv !== undefined && !process.env[keyEnv]
       ? [`Put the API key into the environment variable ${keyEnv}.`]
       : []),
-    `Next: \`${commandName} doctor\` tries the key and the channel, and \`${commandName} run\` starts.`,
+    'Next: `warmwarden doctor` tries the key and the channel, and `warmwarden run` starts.',
     'It changes no mailbox until you remove the line `guard: {enforce: false}`.',
   ]);
 }
@@ -91,7 +90,7 @@ function withoutTerminal({ baseUrl, keyEnv, keyFile, channel = '' }: InitOptions
   if (baseUrl === undefined || (keyEnv === undefined && keyFile === undefined))
     throw new CommandError(
       'usage',
-      `There is no terminal to ask on: add --base-url, and --key-env or --key-file. For example: ${commandName} init --base-url https://mailboxes.example.com --key-env WARMUP_API_KEY --channel https://hooks.slack.com/services/...`,
+      'There is no terminal to ask on: add --base-url, and --key-env or --key-file. For example: warmwarden init --base-url https://mailboxes.example.com --key-env WARMUP_API_KEY --channel https://hooks.slack.com/services/...',
     );
   return { baseUrl, key: null, channel };
 }

@@ -1,6 +1,6 @@
 // The command line: every command, its help, and the exit code.
 import { Command, Help, type HelpConfiguration } from 'commander';
-import { commandName, version } from '../world/program.ts';
+import { version } from '../world/program.ts';
 import { exitMeanings, showError } from './errors.ts';
 import type { operationCommands } from './operations.ts';
 import { helpEntry, watchOutputs } from './terminal.ts';
@@ -77,13 +77,13 @@ export async function main(argv: readonly string[]): Promise<void> {
   watchOutputs();
   const words = argv.filter((word) => word !== debugOption);
   const showing = { json: words.includes('--json'), debug: argv.includes(debugOption) };
-  const program = new Command(commandName)
+  const program = new Command('warmwarden')
     .description(
       'Guards the warm-up of email mailboxes: watches bounces, acts before the reputation suffers, and explains why.',
     )
     .version(version)
     .option(debugOption, 'show the stack trace of an error')
-    .showHelpAfterError(`Try \`${commandName} --help\`.`)
+    .showHelpAfterError('Try `warmwarden --help`.')
     .configureHelp(help)
     .addHelpText('after', `\n${exitCodes}`)
     .exitOverride();
@@ -103,10 +103,10 @@ export async function main(argv: readonly string[]): Promise<void> {
  * their examples.
  */
 function inheriting(command: Command, parent: Command, words = command.name()): Command {
-  const shown = examplesOf(words).map((line) => line.replace(/(?<=^|\| )warmwarden(?= )/, () => commandName));
+  const shown = examplesOf(words);
   const isDemanding = command.options.some(({ mandatory }) => mandatory);
   const example = isDemanding && shown[0] ? `For example: ${shown[0]}\n` : '';
-  command.copyInheritedSettings(parent).showHelpAfterError(`${example}Try \`${commandName} ${words} --help\`.`);
+  command.copyInheritedSettings(parent).showHelpAfterError(`${example}Try \`warmwarden ${words} --help\`.`);
   if (shown.length > 0) command.addHelpText('after', `\nExamples:\n  ${shown.join('\n  ')}`);
   for (const inner of command.commands) inheriting(inner, command, `${words} ${inner.name()}`);
   return command;

@@ -6,7 +6,6 @@ import { accountBadges } from '../core/not-guarded.ts';
 import { counted, overlapText, roughSpanText, visibleText } from '../core/wording/phrases.ts';
 import { stateText } from '../core/wording/states.ts';
 import type { FleetAnswer } from '../web/json/fleet.ts';
-import { commandName } from '../world/program.ts';
 import { addressOf, askFor, askForAll, type DaemonOptions, withDaemonOptions } from './daemon.ts';
 import { CommandError, exitDone, exitFailed } from './errors.ts';
 import { printJson } from './options.ts';
@@ -145,7 +144,7 @@ function alertLines({ alert_groups: groups, alerts_firing: firing, time_zone: zo
   return [
     ...lines,
     ...(more > 0 ? [`... and ${counted(more, 'more alert')}`] : []),
-    `\`${commandName} alerts list --details\` shows what to do about each alert`,
+    '`warmwarden alerts list --details` shows what to do about each alert',
   ];
 }
 

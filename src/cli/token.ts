@@ -3,7 +3,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { keyPlanNames } from '../core/recipe.ts';
-import { commandName } from '../world/program.ts';
 import { CommandError } from './errors.ts';
 import { type JsonOptions, jsonOption, printJson } from './options.ts';
 
@@ -67,7 +66,7 @@ function newToken(name: string, options: TokenOptions): void {
     : ['server:', '  auth:', '    tokens:', `      - {${entry}}`];
   const said = [
     `The ${recipeKey ? 'key' : 'token'}, which is not stored anywhere: ${token}`,
-    `To accept it, add these lines to the configuration, without the keys that it has already; then run \`${commandName} reload\`:`,
+    'To accept it, add these lines to the configuration, without the keys that it has already; then run `warmwarden reload`:',
     '',
     ...lines,
     ...(recipeKey || role === 'operator' ? [] : ['', closesPage]),

@@ -178,15 +178,15 @@ export function accountBadges(troubles: readonly Pick<Trouble, 'account' | 'caus
 /**
  * `NOT GUARDED since 20 March 11:02 UTC. Account acme: Connection refused. Check whether the API is up.`, or null.
  * Of several causes the worst that concerns each mailbox of the account, before stale statistics of this mailbox; then a stop
- * of its changes, or enforcement that is off. `command` starts this program.
+ * of its changes, or enforcement that is off.
  */
 export function notGuardedText(
   fleet: Pick<Fleet, 'accounts' | 'guarding' | 'staleAlert' | 'writesOffOver'>,
   mailbox: MailboxName,
-  { now, zone, command, enforce }: Reading & { readonly command: string; readonly enforce: boolean },
+  { now, zone, enforce }: Reading & { readonly enforce: boolean },
 ): string | null {
   const stop = fleet.writesOffOver(mailbox.account, mailbox.id, now);
-  const why = stop ? writesAreOff(stop, command) : enforce ? null : enforcementOff;
+  const why = stop ? writesAreOff(stop) : enforce ? null : enforcementOff;
   const stopped = why && `If it bounces, Warmwarden does nothing. ${why}`;
   return [unreadText(fleet, mailbox, { now, zone }), stopped].filter((one) => one !== null).join(' ') || null;
 }

@@ -426,20 +426,9 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
   },
 };
 
-/** Runbook with its defaults, for a reader to whom `command` starts this program. */
-export function runbookOf(rule: AlertRule, command: string) {
-  const { means, cases = [], done, todo } = runbooks[rule];
-  const asStarted = (text: string) => text.replaceAll('`warmwarden ', () => `\`${command} `);
-  const orNull = (text: string | undefined) => (text === undefined ? null : asStarted(text));
-  return {
-    means: asStarted(means),
-    cases: cases.map((one) => ({
-      cause: one.cause,
-      severity: one.severity ?? ruleBook[rule].severity,
-      means: asStarted(one.means),
-      todo: orNull(one.todo),
-    })),
-    done: orNull(done),
-    todo: orNull(todo),
-  };
+/** Runbook whose cases all have a severity. */
+export function runbookOf(rule: AlertRule) {
+  const { cases = [], ...runbook } = runbooks[rule];
+  const { severity } = ruleBook[rule];
+  return { ...runbook, cases: cases.map((one) => ({ severity, ...one })) };
 }

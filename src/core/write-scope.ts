@@ -63,8 +63,8 @@ export function scopeText(scope: WriteScope): string {
   return wordsOf(scope).name;
 }
 
-export function writesOnCommand(scope: WriteScope, command: string): string {
-  return `${command} writes on${wordsOf(scope).options}`;
+export function writesOnCommand(scope: WriteScope): string {
+  return `warmwarden writes on${wordsOf(scope).options}`;
 }
 
 /** `Writes are off for all accounts (ann: migration).` */
@@ -76,6 +76,6 @@ export function stopText({ scope, by, reason }: WritesOff): string {
 export const enforcementOff = 'Enforcement is OFF for it: `guard.enforce` is false.';
 
 /** The stop, with the command that ends it. */
-export function writesAreOff(stop: WritesOff, command: string): string {
-  return `${stopText(stop)} To allow them: \`${writesOnCommand(stop.scope, command)}\`.`;
+export function writesAreOff(stop: WritesOff): string {
+  return `${stopText(stop)} To allow them: \`${writesOnCommand(stop.scope)}\`.`;
 }

@@ -76,7 +76,7 @@ async function connectSlot(account: string, { duties, rooms: { fleet, world } }:
   const watch = duties.watchOf(account);
   if (!watch) return refused(`This daemon does not guard the account ${account}.`);
   const off = fleet.writesOffOver(account, '', world.clock.now());
-  if (off) return refused(writesAreOff(off, world.command));
+  if (off) return refused(writesAreOff(off));
   const granted = await watch.connectSlot();
   return granted ? Response.json({ granted }) : refused(`The loop of the account ${account} has ended.`);
 }

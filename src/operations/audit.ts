@@ -37,8 +37,8 @@ const endOf: Readonly<Record<CommandOutcome['result'], CommandEnd>> = {
   failed: 'failed',
 };
 
-const interrupted = (command: string) =>
-  `Warmwarden ended before the outcome was known. \`${command} explain MAILBOX\` shows what was sent and read back.`;
+const interrupted =
+  'Warmwarden ended before the outcome was known. `warmwarden explain MAILBOX` shows what was sent and read back.';
 
 export function auditing(rooms: CommandRooms): Audited {
   const { store, world } = rooms;
@@ -75,7 +75,7 @@ function explained(error: unknown, { store }: CommandRooms): Error {
 export async function endInterrupted(rooms: CommandRooms): Promise<void> {
   try {
     for (const entry of await rooms.store.audit.unendedCommands())
-      await settle(rooms, { ...entry, end: 'interrupted', outcome: interrupted(rooms.world.command) });
+      await settle(rooms, { ...entry, end: 'interrupted', outcome: interrupted });
   } catch (error) {
     rooms.world.log.error({ err: error }, 'the operator commands of the previous process could not be read');
   }

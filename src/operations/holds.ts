@@ -7,7 +7,6 @@ import { accountOfKey, idOfKey, type MailboxState, mailboxKey, namedMailbox } fr
 import { type CommandOutcome, failed, invalid, noChange } from '../core/operator-command.ts';
 import { counted, firstText, listText } from '../core/wording/phrases.ts';
 import { type WritesOff, writesAreOff } from '../core/write-scope.ts';
-import type { World } from '../world/world.ts';
 import type { CommandRooms } from './audit.ts';
 import type { Command, Commands, Plan } from './command-requests.ts';
 
@@ -61,7 +60,7 @@ function contestCommand(rooms: HoldRooms): Command<'contest-end'> {
     const nothing = `Nothing to end: Warmwarden's changes on ${email} have not been reversed lately.`;
     if (reversals.length === 0) return noChange(nothing);
     const off = fleet.writesOffOver(account, id, now);
-    const stop = off ? [writesAreOff(off, world.command)] : [];
+    const stop = off ? [writesAreOff(off)] : [];
     const effect = isHeld
       ? `Warmwarden may act on ${email} (account ${account}) again, although others reversed its changes.`
       : `${email} (account ${account}) is not contested: one change was reversed, and two within a day make it so. Warmwarden will no longer count that one.`;
@@ -83,11 +82,11 @@ function contestCommand(rooms: HoldRooms): Command<'contest-end'> {
 }
 
 /** `open`: every API whose breaker holds actions. */
-function whichApi(end: HoldsEnd, open: readonly string[], { fleet, world }: HoldView): string {
+function whichApi(end: HoldsEnd, open: readonly string[], { fleet }: HoldView): string {
   const isUnique = (api: string) => open.every((other) => other === api || apiHost(other) !== apiHost(api));
   const commands = open.map((api) => {
     const held = counted(heldEntries(fleet.breaker(api)).length, 'mailbox', 'mailboxes');
-    return `\`${world.command} breaker ${end} ${isUnique(api) ? apiHost(api) : api}\` (${held})`;
+    return `\`warmwarden breaker ${end} ${isUnique(api) ? apiHost(api) : api}\` (${held})`;
   });
   return `Nothing was done: name the API that holds the actions. ${listText(commands)}.`;
 }
@@ -106,7 +105,7 @@ async function endAll(
   if (!ended)
     return failed(`Nothing was done: the circuit breaker of ${api} now holds other actions. Run the command again.`);
   await judgeAgain(mailboxesOf(fleet, new Set(ended)));
-  const messages = end === 'apply' ? appliedTexts(rooms, ended) : discardedTexts(ended.length, rooms.world);
+  const messages = end === 'apply' ? appliedTexts(rooms, ended) : discardedTexts(ended.length);
   return { result: 'done', messages };
 }
 
@@ -148,7 +147,7 @@ export function applyPlan({ fleet, world }: HoldView, { api, keys }: Held): Plan
       ...textOf('pause', (mailboxes) => `pause the warm-up of ${mailboxes}, until a person resumes it`),
       ...textOf('recovery', (mailboxes) => `switch ${mailboxes} to recovery mode`),
       ...textOf('judged', (mailboxes) => `first judge ${mailboxes} on fresh data`),
-      ...stopTexts(stops, world),
+      ...stopTexts(stops),
     ],
     about: [
       [api, keys.toSorted()],
@@ -171,10 +170,10 @@ function discardPlan({ fleet }: HoldView, { api, keys }: Held): Plan {
   };
 }
 
-function discardedTexts(mailboxes: number, { command }: World): readonly string[] {
+function discardedTexts(mailboxes: number): readonly string[] {
   if (mailboxes === 0) return [heldNothing];
   const dropped = `Dropped: the actions on ${counted(mailboxes, 'mailbox', 'mailboxes')}. Only bounces from now on count there.`;
-  return [`${dropped} See \`${command} status\`.`];
+  return [`${dropped} See \`warmwarden status\`.`];
 }
 
 const heldNothing = 'The circuit breaker holds no action.';
@@ -194,10 +193,10 @@ function emailsOf(entries: readonly BreakerEntry[]): string {
 export function appliedTexts({ fleet, world }: HoldView, keys: readonly string[]): readonly string[] {
   if (keys.length === 0) return [heldNothing];
   const stops = stopsOver({ fleet, world }, keys);
-  const status = `See \`${world.command} status\`.`;
+  const status = 'See `warmwarden status`.';
   if (stops.every((off) => off === null))
     return [`Warmwarden now acts on ${counted(stops.length, 'mailbox', 'mailboxes')}. ${status}`];
-  return [`The held actions are approved. ${status}`, ...stopTexts(stops, world)];
+  return [`The held actions are approved. ${status}`, ...stopTexts(stops)];
 }
 
 /** Write stops over these mailboxes. */
@@ -206,12 +205,12 @@ function stopsOver({ fleet, world }: HoldView, keys: readonly string[]): readonl
   return keys.map((key) => fleet.writesOffOver(accountOfKey(key), idOfKey(key), now));
 }
 
-function stopTexts(stops: readonly (WritesOff | null)[], { command }: World): readonly string[] {
+function stopTexts(stops: readonly (WritesOff | null)[]): readonly string[] {
   const inForce = stops.filter((off) => off !== null);
   if (inForce.length === 0) return [];
   const on = counted(inForce.length, 'mailbox', 'mailboxes');
   const acting = stops.length - inForce.length;
   const others = acting === 0 ? '' : ` It immediately acts on ${counted(acting, 'other')}.`;
-  const reasons = [...new Set(inForce)].slice(0, stopsNamed).map((off) => writesAreOff(off, command));
+  const reasons = [...new Set(inForce)].slice(0, stopsNamed).map(writesAreOff);
   return [`Warmwarden does NOT act on ${on} while writes are off.${others}`, ...reasons];
 }

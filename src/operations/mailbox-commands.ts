@@ -200,14 +200,14 @@ function evidenceText(mode: WarmupMode | null): string {
 function outcomeOf(
   action: Action,
   shown: MailboxState,
-  { world: { clock, command }, rules }: Pick<CommandRooms, 'world' | 'rules'>,
+  { world: { clock }, rules }: Pick<CommandRooms, 'world' | 'rules'>,
 ): CommandOutcome {
   const now = clock.now();
   const { email, state } = action;
   if (neededNoChange(action)) return { result: 'no_change', messages: [`${email}: ${alreadySo}.`] };
   const difference = differenceOf(action, shown);
   if (state === 'confirmed')
-    return { result: 'done', messages: [doneText(action, now), ...difference, ...backText(action, command)] };
+    return { result: 'done', messages: [doneText(action, now), ...difference, ...backText(action)] };
   return { result: 'failed', messages: [`${email}: ${actionText(action, now, rules().timeZone)}`, ...difference] };
 }
 
@@ -231,11 +231,11 @@ function emailsText({ targetLimit }: Pick<MailboxChange, 'targetLimit'>): string
 }
 
 /** Sentence with the command that restores the earlier limit or settings: the guard does not restore them. */
-function backText({ kind, account, mailboxId: id, email, before, targetSettings }: Action, command: string): string[] {
+function backText({ kind, account, mailboxId: id, email, before, targetSettings }: Action): string[] {
   const earlier = targetSettings ? earlierSettings(before, targetSettings) : before.targetLimit;
   if (!leavesGuardAlone(kind) || earlier === null || earlier === undefined) return [];
   const value = typeof earlier === 'number' ? earlier : settingsText(earlier);
-  return [`To undo this: \`${command} ${kind} ${typedName({ account, id, email })} ${value}\`.`];
+  return [`To undo this: \`warmwarden ${kind} ${typedName({ account, id, email })} ${value}\`.`];
 }
 
 /** The settings before a change of them, or null if one is unknown. */

@@ -49,7 +49,7 @@ export function silenceCommands(rooms: CommandRooms): Pick<Commands, 'silence-ad
     'silence-expire': ({ id }) => {
       const now = world.clock.now();
       const silence = fleet.knownSilences(now).find((one) => one.id === id);
-      if (!silence) return invalid(`No active silence has the id ${id}. See \`${world.command} silence list\`.`);
+      if (!silence) return invalid(`No active silence has the id ${id}. See \`warmwarden silence list\`.`);
       const then = 'Within a minute, Warmwarden notifies you of the alerts that are still firing.';
       const { repeats: _, ...window } = silence;
       const times = silenceTimesText(silence, now, rules().timeZone);
@@ -67,7 +67,7 @@ export function acknowledgeCommand({ fleet, store, world, turns, rules }: Comman
   return ({ alert: name, by, reason }) => {
     const firing = [...fleet.alerts()].filter(({ status }) => status === 'firing');
     const alert = firing.find((one) => [alertId(one), one.fingerprint].includes(name));
-    if (!alert) return invalid(`No firing alert has the id ${name}. See \`${world.command} alerts list\`.`);
+    if (!alert) return invalid(`No firing alert has the id ${name}. See \`warmwarden alerts list\`.`);
     const { rule, account, mailboxId, email, facts, acknowledged } = alert;
     if (acknowledged) return noChange(`${facts.title}. ${acknowledgedText(acknowledged, rules().timeZone)}`);
     if (rule === 'store_failing') return invalid('The store cannot keep an acknowledgement while it fails.');

@@ -89,7 +89,6 @@ interface Undoing {
 
 export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): Command<'undo'> {
   const { fleet, store, world, rules } = rooms;
-  const { command } = world;
   const carryOut = carryingOut(watchOf, rooms);
   return async (request) => {
     const since = world.clock.now() - request.since_seconds * secondMs;
@@ -117,7 +116,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): Command<'und
     const effect = ours.flatMap(({ mailbox, steps }, index) =>
       refusals[index] === null
         ? steps.flatMap((step) =>
-            step ? [effectOf(mailbox, step), ...openTroubles(mailbox, step, fleet)] : noWayBack(mailbox, command),
+            step ? [effectOf(mailbox, step), ...openTroubles(mailbox, step, fleet)] : noWayBack(mailbox),
           )
         : [],
     );
@@ -128,7 +127,7 @@ export function undoCommand(watchOf: WatchOf, rooms: CommandRooms): Command<'und
       },
       command: `undo since ${when}`,
       mailboxes: mailboxes.map(({ account, id, email }) => ({ account, id, email })),
-      carryOut: () => undoAll(ours, left, { fleet, world, carryOut, request }),
+      carryOut: () => undoAll(ours, left, { fleet, carryOut, request }),
     };
   };
 }
@@ -181,7 +180,7 @@ function othersChanged(confirmed: readonly Action[], numbers: SetNumbers, ours: 
   return [...new Set(ended.map(({ email }) => `${email}: ${changedSince}.`))];
 }
 
-interface UndoParts extends Pick<CommandRooms, 'fleet' | 'world'> {
+interface UndoParts extends Pick<CommandRooms, 'fleet'> {
   readonly carryOut: CarryOut;
   readonly request: Requester;
 }
@@ -222,7 +221,7 @@ function sumOf(results: readonly CommandResult[]): CommandResult {
 /** Takes the steps in turn. What somebody changed in the meantime, or Warmwarden did after this plan, stays. */
 async function undoOne(
   { mailbox: { account, id, email }, steps }: Undoing,
-  { fleet, world, carryOut, request }: UndoParts,
+  { fleet, carryOut, request }: UndoParts,
 ): Promise<CommandOutcome> {
   const messages: string[] = [];
   const results: CommandResult[] = [];
@@ -230,7 +229,7 @@ async function undoOne(
     const mailbox = fleet.mailbox(account, id);
     if (!mailbox) return failed(...messages, `${email} is no longer on the account.`);
     if (!step || !mayTakeBack(step, mailbox)) {
-      messages.push(step ? `${email}: ${changedSince}.` : noWayBack(mailbox, world.command));
+      messages.push(step ? `${email}: ${changedSince}.` : noWayBack(mailbox));
       results.push('failed');
       continue;
     }
@@ -242,6 +241,6 @@ async function undoOne(
   return { result: sumOf(results), messages };
 }
 
-function noWayBack(mailbox: MailboxState, command: string): string {
-  return `${mailbox.email}: the earlier mode is unknown. Set a mode: \`${command} mode ${typedName(mailbox)} MODE\`.`;
+function noWayBack(mailbox: MailboxState): string {
+  return `${mailbox.email}: the earlier mode is unknown. Set a mode: \`warmwarden mode ${typedName(mailbox)} MODE\`.`;
 }

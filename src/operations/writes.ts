@@ -38,7 +38,7 @@ export function writesCommand(rooms: WritesRooms): Command<'writes'> {
     const until = seconds === null ? null : at + seconds * secondMs;
     const off = request.off ? { scope, since: at, until, by, reason } : null;
     const others = inForce.filter((one) => one !== current);
-    const rest = off ? [] : stillOff(others, world.command);
+    const rest = off ? [] : stillOff(others);
     if (!off && !current) return noChange(`Writes are already on for ${scopeText(scope)}.`, ...rest);
     const { timeZone: zone } = rules();
     const upTo = off?.until ? ` until ${momentText(off.until, zone)}` : '';
@@ -53,7 +53,7 @@ export function writesCommand(rooms: WritesRooms): Command<'writes'> {
       carryOut: async () => {
         await rooms.turns.take(() => (off ? commit(rooms, [off], []) : commit(rooms, [], [[scope, { by, reason }]])));
         await judgeWaiting(rooms);
-        return { result: 'done', messages: [doneText(scope, off, { zone, command: world.command }), ...rest] };
+        return { result: 'done', messages: [doneText(scope, off, zone), ...rest] };
       },
     };
   };
@@ -98,15 +98,15 @@ async function commit(
 ): Promise<void> {
   const { fleet, store, world, rules, onTransitions } = rooms;
   const known = new Map([...fleet.knownWritesOff()].map((off) => [scopeKey(off.scope), off]));
-  const context = { command: world.command, rules: rules() };
+  const settings = rules();
   const conditions = [
-    ...inForce.map((off) => writesOffCondition(off, null, context)),
+    ...inForce.map((off) => writesOffCondition(off, null, settings.timeZone)),
     ...ended.flatMap(([scope, end]) => {
       const off = known.get(scopeKey(scope));
-      return off ? [writesOffCondition(off, end, context)] : [];
+      return off ? [writesOffCondition(off, end, settings.timeZone)] : [];
     }),
   ];
-  const alerts = step(tune(conditions, context.rules), (fingerprint) => fleet.alert(fingerprint), world.clock.now());
+  const alerts = step(tune(conditions, settings), (fingerprint) => fleet.alert(fingerprint), world.clock.now());
   const off = inForce.filter((one) => known.get(scopeKey(one.scope)) !== one);
   const on = ended.map(([scope]) => scopeKey(scope));
   if (off.length + on.length + alerts.changed.length === 0) return;
@@ -159,13 +159,9 @@ function effectOf(
   ];
 }
 
-function doneText(
-  scope: WriteScope,
-  off: WritesOff | null,
-  { zone, command }: { readonly zone: string; readonly command: string },
-): string {
+function doneText(scope: WriteScope, off: WritesOff | null, zone: string): string {
   if (!off) return `Writes are on for ${scopeText(scope)}.`;
-  return `Writes are off for ${scopeText(scope)}${untilText(off, zone)}. To allow them: \`${writesOnCommand(scope, command)}\`.`;
+  return `Writes are off for ${scopeText(scope)}${untilText(off, zone)}. To allow them: \`${writesOnCommand(scope)}\`.`;
 }
 
 function untilText({ until }: WritesOff, zone: string): string {
@@ -173,9 +169,9 @@ function untilText({ until }: WritesOff, zone: string): string {
 }
 
 /** Sentences about other stops, each with the command that ends it. */
-function stillOff(others: readonly WritesOff[], command: string): readonly string[] {
+function stillOff(others: readonly WritesOff[]): readonly string[] {
   if (others.length === 0) return [];
-  const named = others.map(({ scope }) => `${scopeText(scope)} (\`${writesOnCommand(scope, command)}\`)`);
+  const named = others.map(({ scope }) => `${scopeText(scope)} (\`${writesOnCommand(scope)}\`)`);
   return [`Still off: ${listText(named)}.`];
 }
 

@@ -121,7 +121,7 @@ export class Collector {
   #partContext(): PartContext {
     const { fleet, settings, world } = this.#parts;
     const { routes, rules } = settings();
-    return { fleet, routes, command: world.command, zone: rules.timeZone, now: world.clock.now() };
+    return { fleet, routes, zone: rules.timeZone, now: world.clock.now() };
   }
 
   #routing(): RoutingFacts {
@@ -275,10 +275,9 @@ export class Collector {
   }
 
   #readers(firing: readonly Alert[], now: EpochMs): IncidentReaders {
-    const { channels, settings, pageUrl, fleet, apiOf, world } = this.#parts;
+    const { channels, settings, pageUrl, fleet, apiOf } = this.#parts;
     const { routes, rules } = settings();
-    const words = { zone: rules.timeZone, pageUrl, command: world.command };
-    return { now, fleet, apiOf, channels: channels(), routes, firing, ...words };
+    return { now, zone: rules.timeZone, fleet, apiOf, channels: channels(), routes, firing, pageUrl };
   }
 
   #names(): readonly string[] {

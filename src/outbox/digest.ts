@@ -219,14 +219,14 @@ export class Digester {
   }
 
   async #deliveries(due: readonly DigestSettings[], until: EpochMs, now: EpochMs): Promise<readonly NewDelivery[]> {
-    const { store, fleet, channels, world } = this.#parts;
+    const { store, fleet, channels } = this.#parts;
     const { routes } = this.#parts.settings();
     const deliveries = new Map<string, NewDelivery>();
     for (const { match, at, timeZone, channels: names } of due) {
       const since = lastRun(cronSchedule(at, timeZone), until);
       const facts = await store.outbox.digestFacts(since);
       for (const channel of channels().filter(({ name }) => names.includes(name))) {
-        const reader = { channel: channel.name, match, routes, fleet, command: world.command, zone: timeZone, now };
+        const reader = { channel: channel.name, match, routes, fleet, zone: timeZone, now };
         const rendered = channel.renderNotice(digestOf(facts, reader, { since, now }));
         const id = deliveryId([channel.name, 'digest', matchText(match), String(now)]);
         if (rendered) deliveries.set(id, { id, channel: channel.name, group: 'digest', alerts: [], ...rendered });

@@ -183,10 +183,9 @@ async function watchChannels(parts: ChannelWatchParts, heartbeat: ReceiverState 
   const known = channels().map(({ name }) => fleet.channel(name) ?? { name, ...untried });
   const states = [...known, ...(heartbeat ? [{ name: heartbeatName, ...heartbeat }] : [])];
   const { rules } = settings();
-  const context = { command: world.command, zone: rules.timeZone };
   // A wrong password or key is not an outage that may pass, so its alert does not wait.
   const refused = new Set(states.filter(({ refusesSetup }) => refusesSetup).map(({ name }) => name));
-  const tuned = tune(channelsFailing(states, fleet.alertsOf(noAccount), context), rules);
+  const tuned = tune(channelsFailing(states, fleet.alertsOf(noAccount), rules.timeZone), rules);
   const conditions = tuned.map((one) => (refused.has(one.subject.object ?? '') ? { ...one, forMs: 0 } : one));
   await recordConditions(parts, conditions, world.clock.now());
 }
@@ -197,7 +196,7 @@ async function watchSilences(parts: ChannelWatchParts): Promise<void> {
   const accounts = [...fleet.accountNames()].map((name) => ({ name, tags: fleet.tags.ofAccount(name) }));
   // At the start no account is known yet, and a silence of one client would cover all of none.
   if (accounts.length === 0) return;
-  const words = { command: world.command, zone: rules.timeZone, accounts };
+  const words = { zone: rules.timeZone, accounts };
   const now = world.clock.now();
   await recordConditions(
     parts,

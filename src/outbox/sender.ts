@@ -220,10 +220,10 @@ export class Sender {
   }
 
   #gaveUp(delivery: Delivery, detail: string | null): void {
-    const { log, command } = this.#parts.world;
+    const { log } = this.#parts.world;
     const { id, title, attempts } = delivery;
     const what = { channel: this.#channel.name, delivery: id, title, attempts: attempts + 1, detail };
-    log.error({ ...what, resend: `${command} channels resend --delivery ${id}` }, 'A message is undelivered.');
+    log.error({ ...what, resend: `warmwarden channels resend --delivery ${id}` }, 'A message is undelivered.');
   }
 
   async #show(): Promise<void> {

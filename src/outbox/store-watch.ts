@@ -245,10 +245,10 @@ export class StoreWatch {
   async #attempt(channel: Channel, transition: Transition): Promise<void> {
     const { name } = channel;
     const { world, fleet, settings } = this.#parts;
-    const { log, clock, command } = world;
+    const { log, clock } = world;
     const { routes, rules } = settings();
     const message = messageOf('store', [transition], transition.at);
-    const context = { fleet, routes, command, zone: rules.timeZone, now: clock.now() };
+    const context = { fleet, routes, zone: rules.timeZone, now: clock.now() };
     if (!message) return void this.#settled.add(name);
     const part = messageFor(name, message, context);
     const transitions = part.transitions.map((one) => ({ ...one, alert: withStanding(name, one, context) }));

@@ -144,8 +144,7 @@ async function performSteps(
 ): Promise<void> {
   const commandAccess = parts.commandAccess();
   if (!commandAccess) throw new Error('a run with do: was started where nothing can be done');
-  const { command } = parts.world;
-  const context = { apply: run.apply, by: run.by, recipe: run.recipe, approved, command };
+  const context = { apply: run.apply, by: run.by, recipe: run.recipe, approved };
   const rowsAStep = run.apply ? 1 : 100;
   for (let firstRow = 0; firstRow < rows.length; firstRow += rowsAStep) {
     const done: Cell[][] = [];
@@ -168,8 +167,7 @@ export interface CommandAccess {
 /** planned: a dry run. skipped: the operation does not fit this mailbox. */
 type StepOutcome = 'planned' | 'done' | 'failed' | 'skipped';
 
-/** `command`: words that start this program. */
-type StepContext = Pick<Run, 'apply' | 'by' | 'recipe'> & Pick<ExecutingRun, 'approved'> & { readonly command: string };
+type StepContext = Pick<Run, 'apply' | 'by' | 'recipe'> & Pick<ExecutingRun, 'approved'>;
 
 /** Performs the step, and never rejects. The message names no path of this machine: a key may read it. */
 export async function performStep(
@@ -189,7 +187,7 @@ export async function performStep(
   }
   try {
     const outcome = await perform(step, found, operate, context);
-    const message = outcome.messages.join(' ').replaceAll(`\`${context.command} `, '`warmwarden ');
+    const message = outcome.messages.join(' ');
     return say(succeeded(outcome) ? (context.apply ? 'done' : 'planned') : 'failed', message);
   } catch (error) {
     return say('failed', withoutFolders(errorText(error)));

@@ -2,7 +2,6 @@
 import { createRequire } from 'node:module';
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { Output, type Patience, writerTo } from './output.ts';
-import { commandName } from './program.ts';
 
 /** Structured log, pino's interface: `log.info({account}, 'sentence')`. */
 export type Log = Logger;
@@ -25,7 +24,6 @@ export interface World {
   readonly log: Log;
   /** Present and past secrets of the configuration, which are removed from foreign texts. */
   readonly secrets?: () => readonly string[];
-  readonly command: string;
 }
 
 /** Returns true if the work ended in time; rejects as the work does. */
@@ -220,7 +218,7 @@ function droppedLine(clock: Clock, dropped: number): string {
 }
 
 export function worldOn(clock: Clock, options: LogOptions, hide?: Hide): World {
-  return { clock, random: () => Math.random(), log: createLog(options, clock, hide), command: commandName };
+  return { clock, random: () => Math.random(), log: createLog(options, clock, hide) };
 }
 
 // Repeated errors: one line a minute is written for each kind, and the others are counted.

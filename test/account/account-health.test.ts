@@ -24,7 +24,7 @@ function healthOf() {
   const log = logTo((line) => void lines.push(JSON.parse(line)), { level: 'info', format: 'json' }, clock);
   const health = new AccountHealth({
     account: 'acme',
-    world: { clock, random: () => 0.5, log, command: 'warmwarden' },
+    world: { clock, random: () => 0.5, log },
     fleet: new Fleet(),
     budget: new Budget({ requestsPerMinute: 60, headroomPpm: 0 }),
     backlog: () => ({ length: 0, oldestDueAt: null }),

@@ -102,7 +102,6 @@ export async function goOnDuty(options: DutyOptions = {}) {
     clock,
     random: chance(),
     log: pino({ level: process.env['DUTY_LOG'] ?? 'silent' }),
-    command: 'warmwarden',
   };
   // How far the daemon's wall clock is behind; the simulator's is right.
   const behind = { ms: 0 };

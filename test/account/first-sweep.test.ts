@@ -27,7 +27,7 @@ async function sweepOf(count: number) {
   const clock = movedClock(start);
   const fleet = new Fleet();
   const log = logTo((line) => void lines.push(JSON.parse(line)), { level: 'info', format: 'json' }, clock);
-  const world = { clock, random: () => 0.5, log, command: 'warmwarden' };
+  const world = { clock, random: () => 0.5, log };
   let overs = 0;
   const over = () => {
     overs += 1;

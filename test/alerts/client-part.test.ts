@@ -16,7 +16,7 @@ import { account } from '../web/example-fleet.ts';
 import { sampleAlert, sampleMailbox, start, withDns } from './samples.ts';
 
 const api = 'https://api.example';
-const words = { command: 'warmwarden', zone: 'UTC', now: start };
+const words = { zone: 'UTC', now: start };
 const mailbox = (of: string, number: number) => ({
   account: of,
   id: `${of}-${number}`,
@@ -116,9 +116,7 @@ test('a shared key that guards nobody is told to each client behind it, without 
   const facing = { ...context, fleet, routes: all };
   const state = account('agency', { rejections: 2, keyWrites: false, lastFailure: '401: the key of beta is gone' });
   const to = (alert: Alert) => channelsFor(alert, { routes: all, channels: channelsNow, fleet, now: start });
-  const causes = accountConditions(state, start, { zone: 'UTC', command: 'warmwarden' }).filter(
-    ({ active }) => active === true,
-  );
+  const causes = accountConditions(state, start, 'UTC').filter(({ active }) => active === true);
   const alerts = causes.map(alertOf).filter(({ rule }) => rule === 'not_guarded');
   expect(alerts.map(({ object }) => object)).toEqual(['key rejected', 'key read-only']);
   for (const alert of alerts) {

@@ -5,7 +5,7 @@ import { sampleIncident } from './incident-samples.ts';
 import { sampleAlert, start } from './samples.ts';
 
 const incident = sampleIncident(4);
-const look = { now: start, zone: 'UTC', pageUrl: null, command: 'warmwarden' };
+const look = { now: start, zone: 'UTC', pageUrl: null };
 const hold = (accounts: readonly string[], numbers: Record<string, string>) =>
   sampleAlert(0, {
     rule: 'guard_held',

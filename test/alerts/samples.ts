@@ -59,7 +59,6 @@ export function sampleContext(change: Partial<MailboxContext> = {}): MailboxCont
     usualWords: ['active', 'running', 'paused'],
     rules: defaultRuleSettings,
     neighbours: () => [],
-    command: 'warmwarden',
     ...change,
   };
 }

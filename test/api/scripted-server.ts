@@ -55,7 +55,7 @@ export function clientOf<On extends Clock = MovedClock>(
   const tally = { ...noTally, request: (count: RequestCount) => void counted.push(count) };
   const said: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
-  const world = { clock, random: () => 0.5, log, command: 'warmwarden' };
+  const world = { clock, random: () => 0.5, log };
   const usual = { account: 'acme', baseUrl: url, apiKey: key, requestsPerMinute: 100, headroomPpm: 100_000 };
   const api = new ApiClient({ ...usual, ...options }, world, tally);
   const end = async () => {

@@ -119,7 +119,7 @@ test('a run that failed is given up and says why, and one without an end is let 
 test('trying it out asks for the recipe and starts nothing; the key is in no sentence', async () => {
   await using host = await RecipeHost.start();
   await using rig = rigWith(() => []);
-  const world = { clock: rig.clock, random: () => 0.5, log: rig.log, command: 'warmwarden' };
+  const world = { clock: rig.clock, random: () => 0.5, log: rig.log };
   const said = async (change: object) => {
     const channel = recipeChannel({ ...settingsFor(host), ...change }, world);
     const result = await channel.check?.(AbortSignal.timeout(120_000));

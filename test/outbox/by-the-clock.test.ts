@@ -176,7 +176,7 @@ test.each<[string, readonly StatsRow[] | null, number, string]>([
 ])('the emails of a week: %s', (_name, rows, daysAgo, said) => {
   const fleet = new Fleet();
   fleet.putMailbox(sampleMailbox({ stats: { at: start - daysAgo * dayMs, answer: { rows } } }));
-  const reader = { channel: 'ops', match: {}, routes: [], fleet, command: 'warmwarden', zone: 'UTC', now: start };
+  const reader = { channel: 'ops', match: {}, routes: [], fleet, zone: 'UTC', now: start };
   const { sections } = digestOf({ actions: [], undelivered: [] }, reader, { since: start - 7 * dayMs, now: start });
   expect(sections[0]?.lines[1]).toBe(said);
 });
@@ -186,7 +186,7 @@ const north = { tag: ['client=north'] };
 test('an old check of DNS leaves a mailbox guarded, old statistics do not', () => {
   const fleet = new Fleet();
   for (const object of ['statistics', 'dns']) fleet.putAlert(sampleAlert(1, { rule: 'stale_data', object }));
-  const reader = { channel: 'ops', match: {}, routes: [], fleet, command: 'warmwarden', zone: 'UTC', now: start };
+  const reader = { channel: 'ops', match: {}, routes: [], fleet, zone: 'UTC', now: start };
   const { title } = digestOf({ actions: [], undelivered: [] }, reader, { since: start - dayMs, now: start });
   expect(title).toContain(' 1 at risk, 1 not guarded, 0 not judged yet');
 });
@@ -207,7 +207,7 @@ test.each([
   }
   for (const rule of ['not_guarded', 'api_unwell'] as const)
     fleet.putAlert(sampleAlert(1, { rule, severity: 'critical', mailboxId: null, email: null }));
-  const reader = { channel: 'ops', match, routes, fleet, command: 'warmwarden', zone: 'UTC', now: start };
+  const reader = { channel: 'ops', match, routes, fleet, zone: 'UTC', now: start };
   const { title } = digestOf({ actions: [], undelivered: [] }, reader, { since: start - dayMs, now: start });
   expect(title).toMatch(
     match === north ? / 2 at risk, 1 not guarded, 1 not judged yet/ : / 3 at risk, 1 not guarded, 2 not judged yet/,

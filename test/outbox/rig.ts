@@ -59,7 +59,7 @@ export function rigWith(
   const log: Log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   const notification = (channel: string, outcome: string) => void tallied.push(`${channel} ${outcome}`);
   const tally = { ...noTally, notification };
-  const world = { clock, random, log, command: 'warmwarden' };
+  const world = { clock, random, log };
   const began = channels(clock, world);
   const settingsFor = (these: readonly Channel[]): NotifierSettings => ({ ...usualSettings(these), ...settings });
   const loops = new Loops(world);

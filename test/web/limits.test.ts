@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { guardHeld } from '../../src/alerts/rules/breaker-rule.ts';
 import { writesOffCondition } from '../../src/alerts/rules/protection-rule.ts';
 import { type Alert, fingerprintOf } from '../../src/core/alert.ts';
-import { defaultRuleSettings, type Severity } from '../../src/core/alert-rules.ts';
+import type { Severity } from '../../src/core/alert-rules.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { closedBreaker } from '../../src/core/guard/breaker.ts';
 import { hourMs } from '../../src/core/time.ts';
@@ -33,7 +33,7 @@ const breaker = {
     ...{ at: now, held: true, firstSight: false, weight: 1 },
   })),
 };
-const words = { command: 'warmwarden', zone: 'UTC', now };
+const words = { zone: 'UTC', now };
 const firing = ({ subject, severity, facts }: ReturnType<typeof guardHeld>): Alert =>
   alert({ ...subject, rule: subject.rule, fingerprint: fingerprintOf(subject), severity, facts, status: 'firing' });
 const about = (one: typeof own, title: string) =>
@@ -68,7 +68,7 @@ function twoClients(): Fleet {
   fleet.putBreaker(api, breaker);
   const hold = { api, alert: undefined, windowMs: hourMs, verdictOf: () => undefined };
   fleet.putAlert(firing(guardHeld(breaker, { ...hold, ...words })));
-  fleet.putAlert(firing(writesOffCondition(stop, null, { command: 'warmwarden', rules: defaultRuleSettings })));
+  fleet.putAlert(firing(writesOffCondition(stop, null, 'UTC')));
   fleet.putAlert(alert({ rule: 'channel_failing', object: 'south-chat', fingerprint: 'channel' }));
   fleet.putAlert(alert({ rule: 'stale_data', account: 'south', fingerprint: 'stale' }));
   fleet.putWritesOff(stop);
@@ -369,7 +369,7 @@ test('of a shared key it sees no more while none of the mailboxes of others is t
     by: 'jo',
     reason: 'south',
   } as const;
-  fleet.putAlert(firing(writesOffCondition(off, null, { command: 'warmwarden', rules: defaultRuleSettings })));
+  fleet.putAlert(firing(writesOffCondition(off, null, 'UTC')));
   const times = { by: 'jo', from: now - 1, until: now + hourMs };
   fleet.putSilence({ ...times, id: 'account', match: { account: ['shared'] }, reason: 'south moves' });
   const history = {

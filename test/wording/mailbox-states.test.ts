@@ -56,16 +56,12 @@ test.each([
     alerts: [{ rule, since: pausedAt, facts }],
   } as const;
   const actions = state === null ? [] : [refused];
-  const hold = holdOf(
-    row,
-    { actions, changes: [] },
-    { zone: 'UTC', command: 'warmwarden', isUnread: false, now: 0, stop: null },
-  );
+  const hold = holdOf(row, { actions, changes: [] }, { zone: 'UTC', isUnread: false, now: 0, stop: null });
   expect([hold.since, hold.ends]).toEqual([pausedAt, expect.stringMatching(ends)]);
 });
 
 test('while Warmwarden does not act, no hold ends by itself or by a command', () => {
-  const words = { zone: 'UTC', command: 'warmwarden', isUnread: false, now: 0 };
+  const words = { zone: 'UTC', isUnread: false, now: 0 };
   const recovery = { ...claim, kind: 'recovery', previousMode: 'balanced' } as const;
   const memory = { ...box.memory, claim: recovery } as NonNullable<typeof box.memory>;
   const row = { state: 'recovering', mailbox: { ...box, memory }, alerts: [] } as const;

@@ -49,8 +49,6 @@ import { account, forecast } from '../../test/web/example-fleet.ts';
 export type Sample = Condition | Transition | null | undefined;
 
 const zone = 'UTC';
-const command = 'warmwarden';
-const words = { command, zone };
 const today = utcDate(start);
 const context = sampleContext();
 const acme = 'acme';
@@ -101,9 +99,7 @@ const held: Partial<Verdict> = { ...breach, action: 'hold' };
 
 function ofAccount(change: Partial<AccountState>, kind: string, now = start) {
   const state = account(acme, { lastSuccessAt: start, ...change });
-  return accountConditions(state, now, { zone, command }).find(
-    ({ subject }) => subject.object === kind || subject.rule === kind,
-  );
+  return accountConditions(state, now, zone).find(({ subject }) => subject.object === kind || subject.rule === kind);
 }
 
 const down = 'the API does not answer (the connection was refused)';
@@ -138,7 +134,7 @@ function breakerAfter(count: number, emergencies: readonly number[], firstSight:
 function holding(breaker: BreakerState): Condition {
   const about = { api: 'https://api.example', alert: undefined, windowMs: defaultPolicy.breaker.windowMs, now: start };
   const verdictOf = (one: BreakerEntry) => sampleVerdict(one.emergency ? emergency : { ...breach, wanted: 'recovery' });
-  return guardHeld(breaker, { ...about, command, zone, verdictOf });
+  return guardHeld(breaker, { ...about, zone, verdictOf });
 }
 
 const sent = (date: string, change: Partial<StatsRow>): StatsRow => ({ ...row(date, 30, 0), ...change });
@@ -254,11 +250,11 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
   ],
   guard_held: [holding(breakerAfter(8, [7], false)), holding(breakerAfter(7, [], true))],
   protection_off: [
-    writesOffCondition(writesOff, null, context),
-    enforcementOff({ kind: 'everything' }, reload, words),
-    accountRemoved({ account: acme, mailboxes: 40, ...reload }, words),
-    channelsRemoved({ channels: ['ops', 'mail'], file: '/etc/warmwarden/config.yaml', ...reload }, words),
-    messagesSilenced([silence], [], { accounts: [{ name: acme, tags: [] }], ...words })[0],
+    writesOffCondition(writesOff, null, zone),
+    enforcementOff({ kind: 'everything' }, reload, zone),
+    accountRemoved({ account: acme, mailboxes: 40, ...reload }, zone),
+    channelsRemoved({ channels: ['ops', 'mail'], file: '/etc/warmwarden/config.yaml', ...reload }, zone),
+    messagesSilenced([silence], [], { accounts: [{ name: acme, tags: [] }], zone })[0],
   ],
   contested: [conditionOf('contested', 'stats', reversed())],
   recovery_without_effect: [
@@ -397,13 +393,13 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
   ],
   api_unwell: [
     ofAccount({ health: 'other', apiHealth: { status: 'degraded', clockAheadMs: 0 } }, 'status'),
-    accountConditions(account(acme, { lastSuccessAt: start, listFailing: unlisted }), start, { zone, command }).find(
+    accountConditions(account(acme, { lastSuccessAt: start, listFailing: unlisted }), start, zone).find(
       ({ subject }) => subject.rule === 'api_unwell' && subject.object === 'mailbox list',
     ),
   ],
   clock_off: [ofAccount({ apiHealth: { status: 'ok', clockAheadMs: 5 * minuteMs } }, 'clock_off')],
   config_wrong: [
-    configReloadFailed(['config.yaml:12:5 guard.window_days: must be at least 1'], command),
+    configReloadFailed(['config.yaml:12:5 guard.window_days: must be at least 1']),
     configMatchesNothing(
       acme,
       [
@@ -413,13 +409,13 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
           hint: ' (did you mean *@acme.example?)',
         },
       ],
-      { alert: undefined, command },
+      undefined,
     ),
   ],
   operator_acted: [operatorActedEvent(ran, context)],
   channel_failing: [
-    ...channelsFailing([{ name: 'ops', ...failing, ...refused }], [], words),
-    ...channelsFailing([{ name: heartbeatName, ...failing, lastFailure: 'it answered 404' }], [], words),
+    ...channelsFailing([{ name: 'ops', ...failing, ...refused }], [], zone),
+    ...channelsFailing([{ name: heartbeatName, ...failing, lastFailure: 'it answered 404' }], [], zone),
   ],
   store_failing: [storeFailing(failureOf('/var/lib/warmwarden/warmwarden.db', diskFull))],
 };

@@ -114,7 +114,7 @@ function incidentMessage(): GroupMessage {
   const incident = sampleIncident(16);
   const [held] = messageSamples.guard_held;
   const firingAlerts = held && !('kind' in held) ? [firing(held).alert] : [];
-  const look = { now: start, zone: 'UTC', pageUrl: page, command: 'warmwarden', firing: firingAlerts };
+  const look = { now: start, zone: 'UTC', pageUrl: page, firing: firingAlerts };
   const restOf = () => ({ spared: 3, changed: 0, others: 40 });
   return incidentMessageOf(messageIncident(incident, 'began', incident.members, { ...look, restOf }), [], start);
 }
@@ -147,7 +147,7 @@ function digest(): Notice {
   } as const;
   const paused = sampleAction({ id: 'a2', kind: 'pause', email: 'eve@acme.example', verdict });
   const actions = [sampleAction(), paused];
-  const reader = { channel: 'ops', match: {}, routes: [], fleet, command: 'warmwarden', zone: 'UTC', now: start };
+  const reader = { channel: 'ops', match: {}, routes: [], fleet, zone: 'UTC', now: start };
   return digestOf({ actions, undelivered: [] }, reader, { since: start - dayMs, now: start });
 }
 

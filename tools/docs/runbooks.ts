@@ -18,7 +18,7 @@ export function runbooksText(): string {
 }
 
 function sectionText(rule: AlertRule): string {
-  const { means, cases, done, todo } = runbookOf(rule, 'warmwarden');
+  const { means, cases, done, todo } = runbookOf(rule);
   const minutes = defaultRuleSettings.of[rule].forMs / 60_000;
   const wait = minutes === 0 ? '' : `, after ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
   const { severity, otherSeverities = [] } = ruleBook[rule];
@@ -28,8 +28,8 @@ function sectionText(rule: AlertRule): string {
     `*${levels.join(', ').replace(/, (\w+)$/, ' or $1')}${wait}*\n`,
     `${means}\n`,
     ...(cases.length === 0 ? [] : [`${tableText(cases)}\n`]),
-    ...(done === null ? [] : [`**What was done.** ${done}\n`]),
-    ...(todo === null ? [] : [`**What to do.**${withCommands(todo)}\n`]),
+    ...(done === undefined ? [] : [`**What was done.** ${done}\n`]),
+    ...(todo === undefined ? [] : [`**What to do.**${withCommands(todo)}\n`]),
   ].join('\n');
 }
 
@@ -50,9 +50,9 @@ type Cases = ReturnType<typeof runbookOf>['cases'];
 /** A column that says nothing is left out. */
 function tableText(cases: Cases): string {
   const differs = new Set(cases.map(({ severity }) => severity)).size > 1;
-  const advises = cases.some(({ todo }) => todo !== null);
-  const lineOf = (cause: string, severity: string, means: string, todo: string | null) => {
-    const cells = [cause, ...(differs ? [severity] : []), means, ...(advises ? [todo ?? ''] : [])];
+  const advises = cases.some(({ todo }) => todo !== undefined);
+  const lineOf = (cause: string, severity: string, means: string, todo = '') => {
+    const cells = [cause, ...(differs ? [severity] : []), means, ...(advises ? [todo] : [])];
     return `| ${cells.join(' | ')} |`;
   };
   return [

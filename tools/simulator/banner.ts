@@ -1,7 +1,6 @@
 // What `warmwarden simulator` says at its start: where it is, how to guard it, and how to let something go wrong.
 
 import { counted } from '../../src/core/wording/phrases.ts';
-import { commandName } from '../../src/world/program.ts';
 import { type Habits, habitTexts } from './habits.ts';
 import type { SimulatedKey } from './keys.ts';
 import { matchesAddress } from './pattern.ts';
@@ -41,7 +40,7 @@ ${time(running)}${habitLines(running)}
 To guard this fleet, paste into config.yaml:
 
 ${configuration(running)}
-Then start \`${commandName} run\` in a second terminal. The alerts appear here.
+Then start \`warmwarden run\` in a second terminal. The alerts appear here.
 To let something go wrong, on any day and at any hour, type in a third terminal:
 
 ${troubles(running)}
@@ -65,7 +64,7 @@ function time({ now, speed, startChosen }: Running): string {
     : ['Started with --start or --speed, the fleet has a time of its own.'];
   const why = [
     `${notes.pop()} Warmwarden judges dates by the clock of this machine, and`,
-    `does not act on data of another time. \`${commandName} demo\` moves both clocks.`,
+    'does not act on data of another time. `warmwarden demo` moves both clocks.',
   ];
   const lines = [`${weekday} ${at.toISOString().replace(/\.\d+Z$/, 'Z')}, ${pace}`, ...notes, ...why];
   return `  time       ${lines.join(`\n${' '.repeat(13)}`)}`;
@@ -154,6 +153,6 @@ function troubles({ url, mailboxes }: Running): string {
     `disconnect ${last}`,
     `repair ${last}`,
   ]
-    .map((words) => `  ${commandName} simulator ${words}${elsewhere}\n`)
+    .map((words) => `  warmwarden simulator ${words}${elsewhere}\n`)
     .join('');
 }

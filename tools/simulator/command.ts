@@ -10,7 +10,6 @@ import { type JsonOptions, jsonOption, printJson, wholeNumber } from '../../src/
 import { afterParent } from '../../src/cli/run/process.ts';
 import { goOnWithoutOutputs, helpEntry } from '../../src/cli/terminal.ts';
 import { proxiesIn } from '../../src/core/egress.ts';
-import { commandName } from '../../src/world/program.ts';
 import { type Clock, standardOutput, systemClock, worldOn } from '../../src/world/world.ts';
 import { fleetOf } from './agency-fleet.ts';
 import { banner } from './banner.ts';
@@ -233,7 +232,7 @@ async function ask(base: string, request: TroubleRequest): Promise<Trouble> {
   const body = JSON.stringify(request);
   const answer = await fetch(`${base}/admin/troubles`, { method: 'POST', body, redirect: 'error' }).catch(() => null);
   if (!answer) {
-    const start = `Start one with \`${commandName} simulator\`, or name the address of the running one with --url.`;
+    const start = 'Start one with `warmwarden simulator`, or name the address of the running one with --url.';
     throw new CommandError('failed', `No simulator answers at ${base}. ${start}`);
   }
   const said: unknown = await answer.json().catch(() => null);

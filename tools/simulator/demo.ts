@@ -18,7 +18,6 @@ import { explainVerdict } from '../../src/core/wording/explain.ts';
 import { counted, spanText } from '../../src/core/wording/phrases.ts';
 import { type Daemon, startDaemon } from '../../src/daemon/daemon.ts';
 import type { ConfigSource } from '../../src/daemon/reload/reloader.ts';
-import { commandName } from '../../src/world/program.ts';
 import { formatProblem } from '../../src/world/schema/problem.ts';
 import { type Clock, standardOutput, type World, worldOn } from '../../src/world/world.ts';
 import { demoKey } from './keys.ts';
@@ -58,8 +57,7 @@ async function demo(speed: number, port: number | undefined): Promise<void> {
   const output = standardOutput(missingText);
   const clock = movedClock(scenarioStart);
   const folder = mkdtempSync(join(tmpdir(), 'warmwarden-demo-'));
-  const command = commandFor(fileIn(folder));
-  const world = { ...worldOn(clock, { level: 'silent', format: 'json' }), command };
+  const world = worldOn(clock, { level: 'silent', format: 'json' });
   const story = createStory((text) => output.write(text), clock);
   const secret = `whsec_${randomBytes(24).toString('base64')}`;
   const receiver = await startReceiver(secret, (message) => story.received(message));
@@ -73,7 +71,7 @@ async function demo(speed: number, port: number | undefined): Promise<void> {
     await clear();
     throw error;
   });
-  output.write(greeting(daemon.url, simulator.url, speed, command));
+  output.write(greeting(daemon.url, simulator.url, speed, fileIn(folder)));
   const ended = new AbortController();
   const running = Promise.all([clock.pace(speed, ended.signal), follow(daemon, story, clock, ended.signal)]);
   handleSignals(
@@ -93,11 +91,6 @@ async function demo(speed: number, port: number | undefined): Promise<void> {
 
 function fileIn(folder: string): string {
   return join(folder, 'demo.yaml');
-}
-
-/** Words that start a command for the demo's daemon, also inside its messages. */
-function commandFor(file: string): string {
-  return `${configVariable}=${shellWord(file)} ${commandName}`;
 }
 
 /** Looks at the fleet every few virtual seconds and prints what is new. */
@@ -166,8 +159,8 @@ const indent = ' '.repeat(11);
 const width = 80;
 const widthOfText = width - indent.length;
 
-/** Greeting: what the demo is, its addresses, and commands to try. `command`: words that start a command for it. */
-function greeting(page: string, simulator: string, speed: number, command: string): string {
+/** Greeting: what the demo is, its addresses, and a command to try. `file`: its configuration. */
+function greeting(page: string, simulator: string, speed: number, file: string): string {
   return `
 ${coloured('bold', 'Warmwarden')} guards the warm-up of email mailboxes.
 In this demo it guards a simulated fleet: one second here is ${spanText(speed * secondMs)} there.
@@ -178,8 +171,9 @@ Times are in UTC, on the clock of the fleet.
   API           ${coloured('cyan', `${simulator}/v1/health`)}
   API key       ${demoKey}
 
-In another terminal:
-  ${command} status
+In another terminal (in a checkout, put \`npx\` before each command):
+  export ${configVariable}=${shellWord(file)}
+  warmwarden status
 
 Ctrl-C ends the demo.
 `;

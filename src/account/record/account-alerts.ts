@@ -69,16 +69,14 @@ export interface ListFindings {
 
 export class AccountAlerts {
   readonly #fleet: Fleet;
-  readonly #command: string;
   readonly #usualWords: readonly string[];
   readonly #options: RecorderOptions;
   readonly #isRead: (mailboxId: string) => boolean;
 
   /** `isRead`: returns true if this process has read all answers that a mailbox is judged by. */
-  constructor({ fleet, world }: RecorderRooms, options: RecorderOptions, isRead: (mailboxId: string) => boolean) {
+  constructor({ fleet }: RecorderRooms, options: RecorderOptions, isRead: (mailboxId: string) => boolean) {
     this.#isRead = isRead;
     this.#fleet = fleet;
-    this.#command = world.command;
     this.#usualWords = [...options.words.running, ...options.words.paused];
     this.#options = options;
   }
@@ -179,7 +177,7 @@ export class AccountAlerts {
 
   #matchesNothing(account: string, idle: readonly IdlePattern[] | null): Condition {
     const alert = this.#fleet.alert(fingerprintOf(idleSubject(account)));
-    return configMatchesNothing(account, idle, { alert, command: this.#command });
+    return configMatchesNothing(account, idle, alert);
   }
 
   /** Condition of the routes' patterns. They concern every account, so they are judged once all mailboxes are known. */
@@ -205,7 +203,7 @@ export class AccountAlerts {
     const state = this.#fleet.account(account);
     const { timeZone } = this.#options.rules();
     const conditions: Condition[] = state
-      ? [...accountConditions(state, now, { zone: timeZone, command: this.#command }, this.#fleet.sweep(account))]
+      ? [...accountConditions(state, now, timeZone, this.#fleet.sweep(account))]
       : [];
     const warmupStaleBefore = staleBefore('warmup');
     const staleFrom = { stats: staleBefore(), dns: unreadSince('dns'), blacklist: unreadSince('blacklist') };
@@ -269,14 +267,13 @@ export class AccountAlerts {
       usualWords: this.#usualWords,
       rules: rules(),
       neighbours,
-      command: this.#command,
     };
   }
 
   #held(breaker: BreakerState, policy: Policy, now: EpochMs, judged?: MailboxState): Condition {
     const { api, rules } = this.#options;
     const settings = { api, rules: rules(), windowMs: policy.breaker.windowMs };
-    return heldCondition({ fleet: this.#fleet, command: this.#command }, breaker, settings, now, judged);
+    return heldCondition(this.#fleet, breaker, settings, now, judged);
   }
 
   /** Alerts of the account, and the alert of its API, which any account under that API may change. */

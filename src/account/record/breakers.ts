@@ -29,7 +29,7 @@ interface BreakerSettings {
 
 /** Condition of the breaker's alert. `judged`: a state of a mailbox that is newer than the fleet's. */
 export function heldCondition(
-  { fleet, command }: { readonly fleet: Fleet; readonly command: string },
+  fleet: Fleet,
   state: BreakerState,
   { api, windowMs, rules }: BreakerSettings,
   now: EpochMs,
@@ -41,7 +41,7 @@ export function heldCondition(
     return (isJudged ? judged : fleet.mailbox(account, id))?.verdict?.answer;
   };
   const alert = fleet.alert(fingerprintOf(heldSubject(api)));
-  return guardHeld(state, { api, windowMs, alert, now, command, zone: rules.timeZone, verdictOf });
+  return guardHeld(state, { api, windowMs, alert, now, zone: rules.timeZone, verdictOf });
 }
 
 /** Records and shows the state of a breaker, with its alert and changed mailboxes. To be called within a turn. */
@@ -55,7 +55,7 @@ async function moveBreaker(
   const { api, rules } = settings;
   const now = world.clock.now();
   const before = fleet.breaker(api);
-  const conditions = tune([heldCondition({ fleet, command: world.command }, state, settings, now)], rules);
+  const conditions = tune([heldCondition(fleet, state, settings, now)], rules);
   const alerts = step(conditions, (fingerprint) => fleet.alert(fingerprint), now);
   const breaker = state === before ? null : { api, state, before };
   if (breaker || alerts.changed.length + alerts.dropped.length + mailboxes.length > 0)

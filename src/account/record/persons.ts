@@ -93,7 +93,7 @@ export function refusalOf(
 ): string | null {
   const { account, id, email, action } = mailbox;
   const off = fleet.writesOffOver(account, id, world.clock.now());
-  if (off) return writesAreOff(off, world.command);
+  if (off) return writesAreOff(off);
   const obstacle = obstacleTo(change, action, email);
   if (obstacle !== null) return obstacle;
   const reason = mayTakeBack(change, mailbox) ? aboveMaximum(change, mailbox) : changedSince;

@@ -33,7 +33,7 @@ const notGuardedForMs = defaultRuleSettings.of.not_guarded.forMs;
 export function accountConditions(
   account: AccountState,
   now: EpochMs,
-  { zone, command }: { readonly zone: string; readonly command: string },
+  zone: string,
   sweep?: SweepProgress,
 ): readonly Condition[] {
   return [
@@ -42,7 +42,7 @@ export function accountConditions(
     keyReadOnly(account),
     keyShared(account, now),
     budgetTooSmall(account, sweep, now),
-    apiUnwell(account, command),
+    apiUnwell(account),
     listNeverRead(account, now, zone),
     nothingJudged(account, now, zone),
     listUnread(account, now, zone),
@@ -148,14 +148,14 @@ function nothingJudged(account: AccountState, now: EpochMs, zone: string): Condi
 }
 
 /** A failing health check says nothing (docs/faults.md H21). */
-function apiUnwell({ name, health, apiHealth: { status } }: AccountState, command: string): Condition {
+function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condition {
   return condition(accountSubject('api_unwell', name, 'status'), {
     active: health === 'unknown' ? 'unknown' : health === 'other',
     firing: () => [
       `${name}: the API reports "${status}"`,
       `The health check of the API of account ${name} reports the status "${status}" instead of "ok".`,
       'Warmwarden continues as usual: it judges and acts on what the API answers.',
-      `Check the status page of the warm-up service. If its counts are wrong, switch writes off: \`${command} writes off --account ${name} --reason TEXT\`.`,
+      `Check the status page of the warm-up service. If its counts are wrong, switch writes off: \`warmwarden writes off --account ${name} --reason TEXT\`.`,
     ],
     ended: () => [`${name}: the API reports "ok" again`],
     numbers: () => ({ status }),

@@ -21,7 +21,7 @@ import { counted, momentText } from '../../core/wording/phrases.ts';
 import { writesAreOff } from '../../core/write-scope.ts';
 import { type Condition, condition, eventOf, factsOf, type MailboxContext, type Words } from '../condition.ts';
 
-export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'command' | 'rules'>;
+export type ActionContext = Pick<MailboxContext, 'now' | 'policy' | 'rules'>;
 
 /** Returns the event of a settled action, or null if its rule is off. */
 export function actedEvent(action: Action, context: ActionContext): Transition | null {
@@ -77,15 +77,11 @@ function endOf(
   if (action.state === 'confirmed' && !leavesGuardAlone(kind)) {
     const done = actionText(action, context.now, context.rules.timeZone);
     if (by) return [needless, done];
-    return [`${email}: ${doneWords[kind]} after all`, done, undoText(action, context.command)];
+    return [`${email}: ${doneWords[kind]} after all`, done, undoText(action)];
   }
   if (action.state !== 'dropped' && !by) return null;
-  const { policy, writesOff, command } = context;
-  const off = writesOff
-    ? writesAreOff(writesOff, command)
-    : policy.enforce
-      ? null
-      : 'enforcement is off (guard.enforce).';
+  const { policy, writesOff } = context;
+  const off = writesOff ? writesAreOff(writesOff) : policy.enforce ? null : 'enforcement is off (guard.enforce).';
   if (off) return [`${email}: Warmwarden does not try again`, `NO ACTION TAKEN: ${off}`];
   // Neither a hold nor an action that is still wanted is an all-clear.
   if (verdict?.action !== 'none' || verdict.reason === 'no_data') return null;
@@ -115,7 +111,7 @@ function actionTitle(action: Action): string {
 
 function actionWords(action: Action, context: ActionContext): Words {
   const { kind, state, verdict, nextTryAt } = action;
-  const { command, policy, now } = context;
+  const { policy, now } = context;
   const zone = context.rules.timeZone;
   const failed = state === 'refused' || state === 'unconfirmed';
   const overdue = isOverdue(action, now);
@@ -138,7 +134,7 @@ function actionWords(action: Action, context: ActionContext): Words {
     overdue ? 'Warmwarden tries again until it can send it.' : failed && next,
     (overdue || failed) && advice,
     wayBackText(action, policy),
-    state === 'confirmed' && undoText(action, command),
+    state === 'confirmed' && undoText(action),
   ];
 }
 

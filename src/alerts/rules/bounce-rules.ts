@@ -102,7 +102,7 @@ function bounceOverLimit(mailbox: MailboxState, context: MailboxContext): Condit
         ];
       const [title, why, todo] = hindrance
         ? [notActed, hindrance, adviceText(verdict, mailbox, context)]
-        : waitingOf(verdict, mailbox, context);
+        : waitingOf(verdict, mailbox);
       return [
         `${mailbox.email}: ${title}`,
         wantsAction(verdict) && rateText(verdict),
@@ -156,23 +156,19 @@ function hindranceOf(verdict: Verdict, context: MailboxContext): string | null {
 }
 
 /** Returns the title, the reason why Warmwarden waits although it may act, and the advice. */
-function waitingOf(
-  verdict: Verdict,
-  mailbox: MailboxState,
-  { command }: MailboxContext,
-): readonly [title: string, why: string, todo: string] {
+function waitingOf(verdict: Verdict, mailbox: MailboxState): readonly [title: string, why: string, todo: string] {
   switch (verdict.reason) {
     case 'circuit_breaker':
       return [
         notActed,
         'too many mailboxes exceeded their bounce limits at once, so the circuit breaker is holding the action.',
-        `Look at the whole fleet. Real bounces: \`${command} breaker apply\`. Wrong data: \`${command} breaker discard\`.`,
+        'Look at the whole fleet. Real bounces: `warmwarden breaker apply`. Wrong data: `warmwarden breaker discard`.',
       ];
     case 'contested':
       return [
         notActed,
         "somebody reversed Warmwarden's changes twice within a day, so it does not act on this mailbox for now.",
-        contestAdvice(mailbox, command),
+        contestAdvice(mailbox),
       ];
     case 'first_sight':
       return [notActed, firstVerdictText, 'Set the mode to recovery in the warm-up service, or wait for that answer.'];
@@ -188,14 +184,14 @@ function waitingOf(
 function adviceText(
   { reason, wanted }: Verdict,
   { warmup }: MailboxState,
-  { policy, writesOff, command }: MailboxContext,
+  { policy, writesOff }: MailboxContext,
 ): string {
   if (reason === 'unknown_status') return unknownWordAdvice(warmup?.answer.status ?? null);
   const change = wanted === 'pause' ? 'Pause the warm-up' : 'Set the mode to recovery';
   if (!policy.enforce || writesOff === null) return `${change} in the warm-up service, or allow Warmwarden to act.`;
   const { scope } = writesOff;
   const who = scope.kind === 'everything' ? 'ALL accounts' : scopeText(scope);
-  return `${change} in the warm-up service, or allow changes again, for ${who}: \`${writesOnCommand(scope, command)}\`.`;
+  return `${change} in the warm-up service, or allow changes again, for ${who}: \`${writesOnCommand(scope)}\`.`;
 }
 
 function unknownWordAdvice(word: string | null): string {

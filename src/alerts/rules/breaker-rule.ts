@@ -22,7 +22,6 @@ interface HeldContext {
   readonly alert: Alert | undefined;
   readonly windowMs: number;
   readonly now: EpochMs;
-  readonly command: string;
   readonly zone: string;
   readonly verdictOf: (entry: BreakerEntry) => Verdict | undefined;
   /** Held mailboxes that the words name; the others are counted. All of them if absent. */
@@ -30,7 +29,7 @@ interface HeldContext {
 }
 
 export function guardHeld(breaker: BreakerState, context: HeldContext): Condition {
-  const { api, alert, windowMs, command, zone, isOwn = () => true } = context;
+  const { api, alert, windowMs, zone, isOwn = () => true } = context;
   const { openSince, atFirstSight } = breaker;
   const all = heldEntries(breaker);
   const held = all.filter(isOwn);
@@ -47,7 +46,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
   const mailboxes = counted(held.length, 'mailbox', 'mailboxes');
   const inEmergency = emergencies.length === 0 ? '' : `, ${emergencies.length} of them in an emergency`;
   const [from, isOverdue] = [momentText(actsFrom, zone), context.now >= actsFrom];
-  const end = (what: 'apply' | 'discard') => `\`${command} breaker ${what} ${apiHost(api)}\``;
+  const end = (what: 'apply' | 'discard') => `\`warmwarden breaker ${what} ${apiHost(api)}\``;
   const titleOf = () => {
     const what = `${name}: NO ACTION on ${mailboxes}${inEmergency}`;
     if (atFirstSight) return `${what}: Warmwarden waits for you`;

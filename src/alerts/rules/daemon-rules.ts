@@ -20,7 +20,7 @@ export const heartbeatName = 'the heartbeat';
 export function channelsFailing(
   channels: readonly ChannelHealth[],
   alerts: Iterable<Alert>,
-  { command, zone }: { readonly command: string; readonly zone: string },
+  zone: string,
 ): readonly Condition[] {
   const names = new Set(channels.map(({ name }) => name));
   const gone = [...alerts].flatMap(({ rule, object }) =>
@@ -31,7 +31,7 @@ export function channelsFailing(
       channelCondition(one.name, {
         active: one.failingSince !== null || (one.lastSuccessAt === null ? 'unknown' : false),
         ...(one.failingSince !== null && { since: one.failingSince }),
-        firing: () => failingWords(one, command, zone),
+        firing: () => failingWords(one, zone),
         ended: () => [`${titled(one.name)} ${one.name === heartbeatName ? 'gets through' : 'accepts messages'} again`],
       }),
     ),
@@ -46,7 +46,7 @@ function channelCondition(name: string, finding: RuleFinding): Condition {
   return condition(accountSubject('channel_failing', noAccount, name), { numbers, ...finding });
 }
 
-function failingWords({ name, failingSince, lastFailure }: ChannelHealth, command: string, zone: string): Words {
+function failingWords({ name, failingSince, lastFailure }: ChannelHealth, zone: string): Words {
   const since = momentText(failingSince ?? 0, zone);
   const why = sentence(lastFailure ?? 'The reason is unknown');
   if (name === heartbeatName)
@@ -55,14 +55,14 @@ function failingWords({ name, failingSince, lastFailure }: ChannelHealth, comman
       `The address in alerts.heartbeat has taken no ping since ${since}.`,
       why,
       'Until it does, no monitor tells you if Warmwarden goes down.',
-      `Test it: \`${command} channels test heartbeat\``,
+      'Test it: `warmwarden channels test heartbeat`',
     ];
   return [
     `channel ${name} does not accept messages`,
     `The channel has accepted no message since ${since}.`,
     why,
     'Mailboxes stay guarded. Messages are retried for a day, and then listed on the page as undelivered.',
-    `Test the channel: \`${command} channels test ${name}\``,
+    `Test the channel: \`warmwarden channels test ${name}\``,
   ];
 }
 
@@ -91,7 +91,7 @@ export function idleSubject(account: string) {
 export function configMatchesNothing(
   account: string,
   idle: readonly IdlePattern[] | null,
-  { alert, command }: { readonly alert: Alert | undefined; readonly command: string },
+  alert: Alert | undefined,
 ): Condition {
   const all = idle ?? [];
   const shown = all.slice(0, linesShown);
@@ -106,11 +106,11 @@ export function configMatchesNothing(
       `${whose}: ${counted(all.length, 'pattern')} of the configuration match${all.length === 1 ? 'es' : ''} no mailbox`,
       ...shown.map((one) => `${idleText(one)}.`),
       all.length > linesShown &&
-        `${counted(all.length - linesShown, 'more pattern')}: \`${command} doctor\` lists them all.`,
+        `${counted(all.length - linesShown, 'more pattern')}: \`warmwarden doctor\` lists them all.`,
       account === noAccount
         ? 'No alert about a mailbox takes such a route.'
         : 'An exclude that matches nothing leaves its mailboxes guarded, and an override changes none.',
-      `Correct the pattern, or remove it, and run \`${command} reload\`.`,
+      'Correct the pattern, or remove it, and run `warmwarden reload`.',
     ],
     ended: () => [`${whose}: no pattern of the configuration is without a mailbox`],
     numbers: () => ({ patterns: all.length, idle_patterns: all.map(({ pattern }) => pattern).join('\n') }),
@@ -118,15 +118,15 @@ export function configMatchesNothing(
 }
 
 /** `problems` are sentences without secrets, empty if the newest configuration is in force. */
-export function configReloadFailed(problems: readonly string[], command: string): Condition {
+export function configReloadFailed(problems: readonly string[]): Condition {
   const more = problems.length - linesShown;
   return condition(accountSubject('config_wrong', noAccount, 'reload'), {
     active: problems.length > 0,
     firing: () => [
       'the new configuration was refused',
       ...problems.slice(0, linesShown),
-      more > 0 && `${counted(more, 'more problem')}: \`${command} check\` lists them all.`,
-      `The previous configuration stays in force. Correct the file, then run \`${command} reload\`.`,
+      more > 0 && `${counted(more, 'more problem')}: \`warmwarden check\` lists them all.`,
+      'The previous configuration stays in force. Correct the file, then run `warmwarden reload`.',
     ],
     ended: () => ['the newest configuration is in force'],
     numbers: () => ({ problems: problems.length }),

@@ -152,7 +152,7 @@ function between(isBad: boolean, isGood: boolean): Condition['active'] {
 const overdueAfterMs = 45 * dayMs;
 
 /** Two outside reversals within a day: the guard does not enter a quarrel. */
-function contested(mailbox: MailboxState, { command, now, rules }: MailboxContext): Condition {
+function contested(mailbox: MailboxState, { now, rules }: MailboxContext): Condition {
   const verdict = mailbox.verdict?.answer;
   const until = mailbox.memory ? contestedUntil(mailbox.memory, now) : null;
   return condition(subjectOf('contested', mailbox), {
@@ -161,18 +161,18 @@ function contested(mailbox: MailboxState, { command, now, rules }: MailboxContex
       `${mailbox.email}: somebody reversed Warmwarden's changes, NO ACTION TAKEN`,
       verdict && explainVerdict(verdict),
       until !== null && `It acts again from ${momentText(until, rules.timeZone)}, or when you let it.`,
-      contestAdvice(mailbox, command),
+      contestAdvice(mailbox),
     ],
     ended: () => [`${mailbox.email}: no longer contested`],
     numbers: () => claimNumbers(mailbox),
   });
 }
 
-export function contestAdvice(mailbox: MailboxState, command: string): string {
-  return `To let it act now: \`${command} contest end ${typedName(mailbox)}\`. Find out which person or tool changes the mailbox.`;
+export function contestAdvice(mailbox: MailboxState): string {
+  return `To let it act now: \`warmwarden contest end ${typedName(mailbox)}\`. Find out which person or tool changes the mailbox.`;
 }
 
-function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rules }: MailboxContext): Condition {
+function recoveryWithoutEffect(mailbox: MailboxState, { now, rules }: MailboxContext): Condition {
   const claim = mailbox.memory?.claim;
   const limit = mailbox.warmup?.answer.dailyLimit ?? null;
   const most = maxPerDay.recovery;
@@ -183,7 +183,7 @@ function recoveryWithoutEffect(mailbox: MailboxState, { now, command, rules }: M
     firing: () => [
       `${mailbox.email}: recovery mode without effect`,
       `It has been in recovery mode since ${momentText(claim?.since ?? now, rules.timeZone)}, but its daily limit is still ${limit} emails, over the ${most} that recovery mode should allow.`,
-      `Lower the daily limit: \`${command} limit ${name} ${most}\`. If that has no effect either, pause the warm-up.`,
+      `Lower the daily limit: \`warmwarden limit ${name} ${most}\`. If that has no effect either, pause the warm-up.`,
     ],
     ended: () => [`${mailbox.email}: recovery mode works, or has ended`],
     numbers: () => claimNumbers(mailbox),

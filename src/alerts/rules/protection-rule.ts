@@ -13,7 +13,7 @@ import {
   type WritesOff,
   writesOnCommand,
 } from '../../core/write-scope.ts';
-import { accountSubject, type Condition, condition, type MailboxContext } from '../condition.ts';
+import { accountSubject, type Condition, condition } from '../condition.ts';
 
 export function isDisarming({ rule }: { readonly rule: AlertRule }): boolean {
   return rule === 'protection_off';
@@ -25,11 +25,6 @@ type Protection = 'enforcement' | 'account' | 'channels' | 'silence' | 'writes';
 /** Returns null for an alert of another rule. */
 export function protectionOf({ rule, object }: Pick<Alert, 'rule' | 'object'>): Protection | null {
   return isDisarming({ rule }) ? ((object ?? '').split(' ', 1)[0] as Protection) : null;
-}
-
-interface ProtectionWords {
-  readonly command: string;
-  readonly zone: string;
 }
 
 interface ByWhom {
@@ -62,11 +57,7 @@ export function enforcementSubject(scope: EnforcementScope): Subject {
 }
 
 /** `by` reloaded the configuration that switched enforcement off. */
-export function enforcementOff(
-  scope: EnforcementScope,
-  { by, at }: ByWhom,
-  { command, zone }: ProtectionWords,
-): Condition {
+export function enforcementOff(scope: EnforcementScope, { by, at }: ByWhom, zone: string): Condition {
   const place =
     scope.kind === 'everything'
       ? 'guard.enforce: false'
@@ -77,7 +68,7 @@ export function enforcementOff(
       `enforcement is OFF for ${enforcementText(scope)}`,
       `${foundText({ by, at }, zone)}: the configuration now says ${place}.`,
       'Warmwarden does not change these mailboxes by itself. It keeps polling and notifies you of what it would have done.',
-      `To switch it on: remove ${place}, then run \`${command} reload\`.`,
+      `To switch it on: remove ${place}, then run \`warmwarden reload\`.`,
     ],
     numbers: () => ({ until: null }),
   });
@@ -106,7 +97,7 @@ const remindedForMs = 3 * dayMs;
 
 export function accountRemoved(
   { account, mailboxes, by, at }: ByWhom & { readonly account: string; readonly mailboxes: number },
-  { command, zone }: ProtectionWords,
+  zone: string,
 ): Condition {
   const until = at + remindedForMs;
   return condition(protectionSubject(noAccount, `account ${account}`), {
@@ -116,7 +107,7 @@ export function accountRemoved(
       `account ${account} is no longer guarded`,
       `${foundText({ by, at }, zone)}: the account is no longer in the configuration. It had ${counted(mailboxes, 'mailbox', 'mailboxes')}.`,
       'Warmwarden no longer polls the account, does not change its mailboxes, and sends no alerts about it.',
-      `If that was not intended: put the account back into the configuration, then run \`${command} reload\`. You are reminded daily until ${momentText(until, zone)}.`,
+      `If that was not intended: put the account back into the configuration, then run \`warmwarden reload\`. You are reminded daily until ${momentText(until, zone)}.`,
     ],
     numbers: () => ({ removed_account: account, until: new Date(until).toISOString() }),
   });
@@ -141,7 +132,7 @@ const channelsNamed = 5;
 /** A reload removed every channel except recipes: the page shows it. */
 export function channelsRemoved(
   { channels, file, by, at }: ByWhom & { readonly channels: readonly string[]; readonly file: string },
-  { command, zone }: ProtectionWords,
+  zone: string,
 ): Condition {
   return condition(protectionSubject(noAccount, 'channels'), {
     active: true,
@@ -149,7 +140,7 @@ export function channelsRemoved(
       'no channel is left that can notify you',
       `${foundText({ by, at }, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
       'Warmwarden keeps guarding the mailboxes, but it can no longer notify you.',
-      `If that was not intended: put alerts.channels back into ${file}, then run \`${command} reload\`.`,
+      `If that was not intended: put alerts.channels back into ${file}, then run \`warmwarden reload\`.`,
     ],
     numbers: () => ({ until: null }),
   });
@@ -170,7 +161,7 @@ interface TaggedAccount {
 export function messagesSilenced(
   silences: readonly Silence[],
   alerts: Iterable<Alert>,
-  { accounts, command, zone }: ProtectionWords & { readonly accounts: readonly TaggedAccount[] },
+  { accounts, zone }: { readonly accounts: readonly TaggedAccount[]; readonly zone: string },
 ): readonly Condition[] {
   const wide = silences
     .filter(({ match }) => coversEverything(match, accounts))
@@ -182,7 +173,7 @@ export function messagesSilenced(
           `a silence mutes all messages until ${momentText(until, zone)}`,
           sentence(`Added by ${by} on ${momentText(from, zone)}: ${reason}`),
           'Warmwarden keeps guarding, but sends no other message.',
-          `To end it now: \`${command} silence expire ${id}\`.`,
+          `To end it now: \`warmwarden silence expire ${id}\`.`,
         ],
         numbers: () => ({ silence: id, until: new Date(until).toISOString() }),
       }),
@@ -217,12 +208,12 @@ function unchangedText(scope: WriteScope): string {
 export function writesOffCondition(
   { scope, since, until, by, reason }: WritesOff,
   end: WritesEnd | null,
-  { command, rules: { timeZone } }: Pick<MailboxContext, 'command' | 'rules'>,
+  zone: string,
 ): Condition {
   const about = scopeText(scope);
   const account = scope.kind === 'everything' ? noAccount : scope.account;
   const mailbox = scope.kind === 'mailbox' && { mailboxId: scope.mailboxId, email: scope.email };
-  const untilText = until === null ? null : momentText(until, timeZone);
+  const untilText = until === null ? null : momentText(until, zone);
   return condition(
     { ...protectionSubject(account, 'writes'), ...mailbox },
     {
@@ -230,9 +221,9 @@ export function writesOffCondition(
       since,
       firing: () => [
         `writes are OFF for ${about}`,
-        sentence(`Switched off by ${by} on ${momentText(since, timeZone)}: ${reason}`),
+        sentence(`Switched off by ${by} on ${momentText(since, zone)}: ${reason}`),
         `Warmwarden does not change ${unchangedText(scope)}. It keeps polling and notifies you of what it would have done. ${untilText ? `Writes will be on again on ${untilText}.` : 'Writes stay off until a person allows them again.'}`,
-        `To allow writes now: \`${writesOnCommand(scope, command)}\`.`,
+        `To allow writes now: \`${writesOnCommand(scope)}\`.`,
       ],
       ended: () => [
         `writes are on again for ${about}`,

@@ -10,7 +10,7 @@ import { errorText } from '../../core/nearest.ts';
 import { sentence } from '../../core/wording/explain.ts';
 import { counted } from '../../core/wording/phrases.ts';
 import type { FleetAnswer } from '../../web/json/fleet.ts';
-import { commandName, version } from '../../world/program.ts';
+import { version } from '../../world/program.ts';
 import { systemClock, worldOn } from '../../world/world.ts';
 import { askFor } from '../daemon.ts';
 import { type Examined, reporter } from './examined.ts';
@@ -63,7 +63,7 @@ async function examineChannel(settings: ChannelConfig): Promise<Examined> {
         : channels('problem', `${who} failed its check.${said}`);
     }
     if (!('url' in settings)) {
-      const command = `${commandName} channels test ${settings.name}`;
+      const command = `warmwarden channels test ${settings.name}`;
       return channels('skipped', `${who} was not tried. To send a test message: \`${command}\`.`);
     }
     const failure = await connectionFailure(settings.url, 'egress' in settings ? settings.egress : directly);
@@ -91,7 +91,7 @@ function backlogOf({
   last_failure: why,
 }: KnownChannels[number]): readonly Examined[] {
   const resend =
-    type === 'removed' ? 'it is no longer configured' : `\`${commandName} channels resend ${name}\` sends them again`;
+    type === 'removed' ? 'it is no longer configured' : `\`warmwarden channels resend ${name}\` sends them again`;
   return [
     ...(since === null
       ? []
@@ -143,5 +143,5 @@ function saidBy({ headline, advice, tone, store_failure: failure }: FleetAnswer)
   const said = `A daemon runs on this store. It says: ${headline}`;
   if (failure) return daemon('problem', `${said} ${advice}`);
   if (tone === 'calm' || tone === 'acted') return daemon('ok', said);
-  return daemon('warning', `${said} To see what to do: \`${commandName} status\`.`);
+  return daemon('warning', `${said} To see what to do: \`warmwarden status\`.`);
 }

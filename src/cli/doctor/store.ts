@@ -11,7 +11,6 @@ import { lockOf, presenceOf, sizeOf } from '../../store/file/place.ts';
 import { Ledger } from '../../store/ledger.ts';
 
 import type { Content, Examination } from '../../store/postgres/examination.ts';
-import { commandName } from '../../world/program.ts';
 import { systemClock } from '../../world/world.ts';
 import { bytesText } from '../terminal.ts';
 import { type Examined, reporter } from './examined.ts';
@@ -65,7 +64,7 @@ async function examineContent(path: string): Promise<readonly Examined[]> {
   const ledger = Ledger.open(path);
   try {
     if (await ledger.isEarlier()) {
-      const advice = `Back it up with \`${commandName} store backup FILE\`; the next start upgrades it.`;
+      const advice = 'Back it up with `warmwarden store backup FILE`; the next start upgrades it.';
       return [store('warning', `An earlier version of Warmwarden wrote the store ${path}. ${advice}`), ...disk(path)];
     }
     const problems = await ledger.problems();
@@ -160,10 +159,7 @@ function activeLines({ content }: Examination): readonly Examined[] {
   const { active } = content;
   if (active === null)
     return [
-      daemon(
-        'warning',
-        `No daemon runs on this store: nothing is guarded. Start it: \`${commandName} run --config FILE\`.`,
-      ),
+      daemon('warning', 'No daemon runs on this store: nothing is guarded. Start it: `warmwarden run --config FILE`.'),
     ];
   return [
     daemon(

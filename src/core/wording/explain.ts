@@ -245,15 +245,14 @@ function namesOf({ kind, targetMode, targetLimit, targetSettings, by }: Action):
   return { done: `Warmwarden ${done} the warm-up`, noun: `the ${noun} of the warm-up` };
 }
 
-/** `command` starts this program. */
-export function undoText(action: Action, command: string): string {
+export function undoText(action: Action): string {
   if (action.state === 'refused') return '';
   const { account, email, mailboxId, before } = action;
   const name = typedName({ account, id: mailboxId, email });
   if (action.kind === 'pause') {
-    return `Once its recipient list is clean, resume the warm-up: \`${command} resume ${name}\`, or in the warm-up service.`;
+    return `Once its recipient list is clean, resume the warm-up: \`warmwarden resume ${name}\`, or in the warm-up service.`;
   }
-  return `To undo this: \`${command} mode ${name} ${before.mode ?? 'MODE'}\`, or in the warm-up service.`;
+  return `To undo this: \`warmwarden mode ${name} ${before.mode ?? 'MODE'}\`, or in the warm-up service.`;
 }
 
 /** A pause stops only the warm-up: a person must stop the campaigns. */

@@ -125,7 +125,7 @@ export interface Hold {
   readonly ends: string;
 }
 
-/** Describes what holds a mailbox that `isHeld`. `command` starts this program. `isUnread`: its account fails. `stop`: why Warmwarden does not end it. */
+/** Describes what holds a mailbox that `isHeld`. `isUnread`: its account fails. `stop`: why Warmwarden does not end it. */
 export function holdOf(
   row: HeldRow,
   doings: Pick<PausedFacts, 'actions' | 'changes'>,
@@ -137,7 +137,6 @@ export function holdOf(
 
 interface HoldWords {
   readonly zone: string;
-  readonly command: string;
   readonly isUnread: boolean;
   readonly now: EpochMs;
 }
@@ -145,7 +144,7 @@ interface HoldWords {
 function holdWithWrites(
   { state, mailbox, alerts }: HeldRow,
   doings: Pick<PausedFacts, 'actions' | 'changes'>,
-  { zone, command, isUnread, now }: HoldWords,
+  { zone, isUnread, now }: HoldWords,
 ): Hold {
   const { memory, verdict } = mailbox;
   const claim = memory?.claim ?? null;
@@ -153,8 +152,8 @@ function holdWithWrites(
   const byGuard = { by: 'guard', name: null } as const;
   if (state === 'held' && verdict) {
     const ends = {
-      circuit_breaker: `real bounces: \`${command} breaker apply\` carries out all held actions; wrong data: \`${command} breaker discard\` drops all. ${unattendedText(alerts, { now, zone, isUnread })}`,
-      contested: `\`${command} contest end ${typed}\`, or a day without another reversal.`,
+      circuit_breaker: `real bounces: \`warmwarden breaker apply\` carries out all held actions; wrong data: \`warmwarden breaker discard\` drops all. ${unattendedText(alerts, { now, zone, isUnread })}`,
+      contested: `\`warmwarden contest end ${typed}\`, or a day without another reversal.`,
     }[String(verdict.answer.reason)];
     const since = alerts.find(({ rule }) => holdRules.includes(rule))?.since ?? null;
     const text = explainVerdict(verdict.answer);
@@ -168,10 +167,10 @@ function holdWithWrites(
   }
   if (claim?.kind === 'recovery' && !isPausedByOthers(state, mailbox)) {
     const progress = verdict && progressText(verdict.answer);
-    const ends = progress || `\`${command} mode ${typed} ${claim.previousMode ?? 'MODE'}\`.`;
+    const ends = progress || `\`warmwarden mode ${typed} ${claim.previousMode ?? 'MODE'}\`.`;
     return { since: claim.since, ...byGuard, text: claimText(claim, doings.actions, zone), ends };
   }
-  const ends = `\`${command} resume ${typed}\`, or a person in the warm-up service.`;
+  const ends = `\`warmwarden resume ${typed}\`, or a person in the warm-up service.`;
   const texts = { text: pausedText({ claim, ...doings }, zone), ends };
   if (claim?.kind === 'pause') return { since: claim.since, ...byGuard, ...texts };
   const { done, change } = newestOf(doings);

@@ -111,9 +111,7 @@ export class ReloadAlerts {
     const names = config.accounts.map(({ name }) => name);
     const problems = this.#problems;
     const conditions = [
-      ...(problems.length > 0 || alerts.some(isRefusal)
-        ? [configReloadFailed(problems, this.#rooms.world.command)]
-        : []),
+      ...(problems.length > 0 || alerts.some(isRefusal) ? [configReloadFailed(problems)] : []),
       ...ended.map((alert) => enforcementOver(alert, { accounts: names, isOffForAll: isOffForAll(config) })),
       ...removalsOver(alerts, names, now),
       ...(config.alerts.channels.some(isReadByPeople) ? [channelsBack()] : []),
@@ -151,25 +149,22 @@ export class ReloadAlerts {
 
   #lostInReload({ before, after, file, ...reload }: Reloaded): readonly Condition[] {
     const channels = lastChannelsGone(before, after);
-    const unheard = channels.length > 0 ? [channelsRemoved({ channels, file, ...reload }, this.#words(after))] : [];
+    const unheard =
+      channels.length > 0 ? [channelsRemoved({ channels, file, ...reload }, after.alerts.rules.timeZone)] : [];
     const lost = this.#lostBy(after, { was: [...scopesOff(before).values()], ...reload });
     return [...lost, ...tune(unheard, after.alerts.rules)];
   }
 
   /** Losses between two configurations, whether a reload or a restart lies between them. */
   #lostBy(after: Config, { was, removed, by, at }: LostProtection): readonly Condition[] {
-    const words = this.#words(after);
+    const zone = after.alerts.rules.timeZone;
     const known = new Set(was.map((scope) => fingerprintOf(enforcementSubject(scope))));
     const begun = [...scopesOff(after)].filter(([fingerprint]) => !known.has(fingerprint));
     const conditions = [
-      ...begun.map(([, scope]) => enforcementOff(scope, { by, at }, words)),
-      ...removed.map((one) => accountRemoved({ ...one, by, at }, words)),
+      ...begun.map(([, scope]) => enforcementOff(scope, { by, at }, zone)),
+      ...removed.map((one) => accountRemoved({ ...one, by, at }, zone)),
     ];
     return tune(conditions, after.alerts.rules);
-  }
-
-  #words({ alerts }: Config) {
-    return { command: this.#rooms.world.command, zone: alerts.rules.timeZone };
   }
 }
 

@@ -102,7 +102,7 @@ export class Reloader {
     const change = { before: live.config, after: config, moves };
     const mistakes = force ? [] : mistakesIn(change, fleet);
     if (mistakes.length > 0) {
-      const remedy = `If you intend that, run \`${world.command} reload --force\`.`;
+      const remedy = 'If you intend that, run `warmwarden reload --force`.';
       return this.#refuse(
         mistakes.map((mistake) => `${source.file} ${mistake}. ${remedy}`),
         request,

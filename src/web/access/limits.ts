@@ -61,7 +61,7 @@ const pictures = new WeakMap<AlertMatch, Seen>();
 function partsWithin(parts: RouteParts, limits: AlertMatch): RouteParts {
   const { fleet: whole, world, history, entries, transitions } = parts;
   const audience = audienceIn([limits], whole);
-  const words = { fleet: whole, command: world.command, zone: parts.timeZone() };
+  const words = { fleet: whole, zone: parts.timeZone() };
   const known = pictures.get(limits);
   const isFresh = known?.revision === whole.revision && known.tags === whole.tags;
   const fleet = isFresh ? known.fleet : fleetWithin(audience, words, world.clock.now());

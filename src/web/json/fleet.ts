@@ -122,14 +122,14 @@ const briefAlert = z.strictObject({
   acknowledged,
 });
 
-function writesOffFacts(off: WritesOff, command: string) {
+function writesOffFacts(off: WritesOff) {
   const { scope } = off;
   return {
     ...off,
     scope: scope.kind,
     account: scope.kind === 'everything' ? null : scope.account,
     mailbox: scope.kind === 'mailbox' ? scope.email : null,
-    allowWith: writesOnCommand(scope, command),
+    allowWith: writesOnCommand(scope),
   };
 }
 
@@ -193,7 +193,7 @@ export const mailboxesRoute = fleetRoute({
   read: async (parts: PictureParts & Pick<RouteParts, 'entries'>, { limit, cursor: after, ...filter }) => {
     const { fleet } = parts;
     const picture = pictureOf(parts);
-    const { headline, firing, accounts, sweeps, now, command, zone } = picture;
+    const { headline, firing, accounts, sweeps, now, zone } = picture;
     const chosen = selectMailboxes(picture.ranked, filter, fleet);
     const { rows, next } = pageAfter(chosen, filter.held ? heldKey : ({ key }) => key, { after, limit });
     const silences = fleet.silences(now);
@@ -224,7 +224,7 @@ export const mailboxesRoute = fleetRoute({
       })),
       channels: [...fleet.channels()],
       storeFailure: fleet.storeFailure,
-      writesOff: fleet.writesOff(now).map((off) => writesOffFacts(off, command)),
+      writesOff: fleet.writesOff(now).map(writesOffFacts),
       actions: fleet.recentActions().map(actionFacts),
       total: chosen.length,
       mailboxes: await Promise.all(

@@ -95,10 +95,10 @@ export const explainRoute = fleetRoute({
       actions: actions.slice(0, limit),
       changes: changes.slice(0, limit),
     };
-    const { fleet, policyOf, world } = parts;
+    const { fleet, policyOf } = parts;
     const { account, id } = found.mailbox;
     const { enforce } = policyOf(found.mailbox);
-    const notGuarded = notGuardedText(fleet, found.mailbox, { ...time, command: world.command, enforce });
+    const notGuarded = notGuardedText(fleet, found.mailbox, { ...time, enforce });
     const enforced = enforce && fleet.writesAllowed(account, id, time.now);
     const row = rowOf(fleet, found.mailbox, policyOf);
     const disconnected = disconnectedText(row.alerts, time);

@@ -261,7 +261,6 @@ export function heldKey(one: RankedMailbox): Key {
   const { account, id, email } = one.mailbox;
   const { since } = holdOf(one, factsOf(one.mailbox), {
     zone: 'UTC',
-    command: '',
     isUnread: false,
     now: 0,
     stop: null,
@@ -296,8 +295,8 @@ export async function holdFacts(
   const off = fleet.writesOffOver(account, id, world.clock.now());
   const waitsForGuard = row.state === 'held' || row.state === 'recovering';
   const unenforced = waitsForGuard && !policyOf(row.mailbox).enforce ? enforcementOff : null;
-  const stop = off ? writesAreOff(off, world.command) : unenforced;
-  const hold = holdOf(row, facts, { zone: timeZone(), command: world.command, isUnread, now: world.clock.now(), stop });
+  const stop = off ? writesAreOff(off) : unenforced;
+  const hold = holdOf(row, facts, { zone: timeZone(), isUnread, now: world.clock.now(), stop });
   const key = mailboxKey(account, id);
   const held = [...fleet.breakers()].flatMap(([, state]) => state.entries).find((one) => one.held && one.key === key);
   return { ...hold, since: held?.heldSince ?? hold.since };
@@ -353,7 +352,6 @@ export function pictureOf(parts: PictureParts) {
     writesOff: fleet.writesOff(now),
     sweeps: [...fleet.sweeps()],
     now,
-    command: world.command,
     zone: timeZone(),
   };
   return { ...facts, ranked, headline: headlineOf(facts) };

@@ -52,7 +52,6 @@ export interface HeadlineFacts {
   /** Number of mailboxes with guard.enforce false. */
   readonly notEnforced: number;
   readonly now: EpochMs;
-  readonly command: string;
   readonly zone: string;
 }
 
@@ -165,14 +164,15 @@ function outageSentence({ accounts, troubles, now }: Pick<HeadlineFacts, 'accoun
 
 /** Headline while no mailbox is judged, unless the headlines that follow say something worse. */
 function unknownHeadline(facts: HeadlineFacts): Headline | null {
-  const { counts, sweeps, troubles, writesOff, command } = facts;
+  const { counts, sweeps, troubles, writesOff } = facts;
   const total = totalOf(counts);
   if (total === 0 || counts.not_judged < total || sweeps.length + writesOff.length > 0) return null;
   if (toneOf(facts) === 'alarm' || !troubles.every(isStart)) return null;
   return {
     tone: 'unknown',
     sentence: total === 1 ? 'The one mailbox is not judged.' : `None of the ${mailboxes(total)} is judged.`,
-    advice: `This is normal right after a start, until Warmwarden has read the statistics and the warm-up once. If it lasts, Warmwarden cannot judge the data that the API sends: the page of a mailbox and \`${command} explain MAILBOX\` say why.`,
+    advice:
+      'This is normal right after a start, until Warmwarden has read the statistics and the warm-up once. If it lasts, Warmwarden cannot judge the data that the API sends: the page of a mailbox and `warmwarden explain MAILBOX` say why.',
   };
 }
 
@@ -210,9 +210,9 @@ function stopSentence(writesOff: readonly WritesOff[]): string {
   return `Writes are OFF for ${firstText(scopes, stopsNamed)}.`;
 }
 
-function stopText({ scope, by, reason, until }: WritesOff, { command, zone }: HeadlineFacts): string {
+function stopText({ scope, by, reason, until }: WritesOff, { zone }: HeadlineFacts): string {
   const end = until === null ? 'To allow them' : `They stay off until ${momentText(until, zone)}. To allow them now`;
-  return `${sentenceOf(`Writes were switched off by ${by}: ${reason}`)} ${end}: \`${writesOnCommand(scope, command)}\`.`;
+  return `${sentenceOf(`Writes were switched off by ${by}: ${reason}`)} ${end}: \`${writesOnCommand(scope)}\`.`;
 }
 
 function fleetHeadline(facts: HeadlineFacts): Headline {
@@ -290,10 +290,10 @@ function adviceOf(facts: HeadlineFacts): string {
 }
 
 function mailboxAdvice(facts: HeadlineFacts, isAccountTroubled: boolean): string {
-  const { counts, firing, sweeps, command } = facts;
+  const { counts, firing, sweeps } = facts;
   const stuck = stuckActions(facts).length;
   if (stuck > 0)
-    return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`${command} history --guard\` show why.`;
+    return `${counted(stuck, 'action has', 'actions have')} not taken effect. “What was done” and \`warmwarden history --guard\` show why.`;
   if (counts.held > 0) return heldAdvice(facts);
   if (firing.count('critical') > 0) return startAdvice(facts);
   const warned = firing.count('warning');
@@ -309,18 +309,18 @@ function mailboxAdvice(facts: HeadlineFacts, isAccountTroubled: boolean): string
     return `Wait until the first sweep is done: Warmwarden has not judged the mailboxes that it has not read.${also}`;
   if (facts.troubles.some(isStart)) return `Wait a moment.${also}`;
   if (counts.not_judged > 0)
-    return `Warmwarden cannot guard a mailbox that it does not judge: \`${command} explain MAILBOX\` says why.`;
+    return 'Warmwarden cannot guard a mailbox that it does not judge: `warmwarden explain MAILBOX` says why.';
   if (isWarned) return `Nothing is urgent.${also}`;
   if (firing.count() > 0) return 'Nothing is urgent. The alerts below can wait until morning.';
   return totalOf(counts) > 0 ? 'Nothing to do.' : 'Check the accounts and their include lists in the configuration.';
 }
 
 function heldAdvice(facts: HeadlineFacts): string {
-  const { counts, firing, notEnforced, command } = facts;
+  const { counts, firing, notEnforced } = facts;
   const holds = firing.all.filter(({ rule }) => rule === 'guard_held');
   if (holds.length > 0) return breakerAdvice(holds, facts);
   if (notEnforced === totalOf(counts))
-    return `Warmwarden does not act: pause what bounces yourself (\`${command} pause MAILBOX\`), or set guard.enforce to true.`;
+    return 'Warmwarden does not act: pause what bounces yourself (`warmwarden pause MAILBOX`), or set guard.enforce to true.';
   return firing.count('critical') > 0
     ? `Warmwarden has NOT ACTED on the held mailboxes: the page of each says why. ${startAdvice(facts)}`
     : 'Look at the held mailboxes: Warmwarden has decided to act, but has not acted yet.';
@@ -373,7 +373,7 @@ function stateSentence({
   return `${words.join(', ')}.`;
 }
 
-function breakerAdvice(holds: readonly Alert[], { command, zone, troubles, writesOff, now }: HeadlineFacts): string {
+function breakerAdvice(holds: readonly Alert[], { zone, troubles, writesOff, now }: HeadlineFacts): string {
   const why = 'The circuit breaker is holding the actions, because many mailboxes exceed their limits.';
   const unread = new Set(troublesOf({ troubles }, ...outages).map(({ account }) => account));
   const accounts = holds.flatMap(accountsOf);
@@ -385,7 +385,7 @@ function breakerAdvice(holds: readonly Alert[], { command, zone, troubles, write
   if (accounts.length > 0 && accounts.every(isStopped)) return `${why} Nothing is carried out while writes are off.`;
   const unattended = unattendedText(holds, { now, zone, isUnread });
   if (isUnread) return `${why} ${unattended}`;
-  return `${why} If the bounces are real, carry the actions out: \`${command} breaker apply\`. If the data is wrong, drop them: \`${command} breaker discard\`. ${unattended}`;
+  return `${why} If the bounces are real, carry the actions out: \`warmwarden breaker apply\`. If the data is wrong, drop them: \`warmwarden breaker discard\`. ${unattended}`;
 }
 
 const namesShown = 5;

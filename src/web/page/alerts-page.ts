@@ -122,14 +122,13 @@ async function messagesPanel({ world, deliveries }: RouteParts) {
     'messages',
     'Newest messages',
     html`${newest === null && unreadable('the list of messages')}
-${undelivered && html`<p class="muted">Send undelivered messages again: <code>${world.command} channels resend CHANNEL</code></p>`}
+${undelivered && html`<p class="muted">Send undelivered messages again: <code>warmwarden channels resend CHANNEL</code></p>`}
 ${newest?.length === 0 ? html`<p class="muted">There are no messages yet.</p>` : list}`,
   );
 }
 
 export const silencesPage = pageAt('/silences', {}, ({ fleet, world, muteTimes, timeZone }) => {
-  const { command, clock } = world;
-  const now = clock.now();
+  const now = world.clock.now();
   const firing = [...fleet.alerts()].filter(isFiring);
   const items = fleet.knownSilences(now).map((silence) => {
     const { id, match, by, reason, from, until, repeats } = silence;
@@ -145,11 +144,11 @@ export const silencesPage = pageAt('/silences', {}, ({ fleet, world, muteTimes, 
     return html`<li id="silence-${id}">
 <p class="line"><strong>${text(matchText(match))}</strong> <span>${effect}</span></p>
 <p>${text(by)}: ${text(reason)}</p>
-<p class="muted">${from > now || repeats ? `${from > now ? 'Next: ' : 'In force '}${silenceTimesText(silence, now, timeZone())}` : html`Began ${ago(from, now)}, ends ${ago(until, now)}`}. <code>${command} silence expire ${id}</code> ends it now. ${doLink(silenceExpirePath(id), 'Expire it')}</p></li>`;
+<p class="muted">${from > now || repeats ? `${from > now ? 'Next: ' : 'In force '}${silenceTimesText(silence, now, timeZone())}` : html`Began ${ago(from, now)}, ends ${ago(until, now)}`}. <code>warmwarden silence expire ${id}</code> ends it now. ${doLink(silenceExpirePath(id), 'Expire it')}</p></li>`;
   });
   const list: Markup =
     items.length === 0
-      ? html`<p class="muted">No silence is in force. <code>${command} silence add</code> adds one.</p>`
+      ? html`<p class="muted">No silence is in force. <code>warmwarden silence add</code> adds one.</p>`
       : html`<ul class="plain">${items}</ul>`;
   const body = html`<h1>Silences</h1>
 <section class="panel" aria-label="Silences">
@@ -160,18 +159,18 @@ ${list}</section>`;
 });
 
 /** Page with the meaning of each alert. */
-export const runbooksPage = pageAt('/runbooks', {}, ({ world: { command } }) => {
+export const runbooksPage = pageAt('/runbooks', {}, () => {
   const items = alertRules.map((rule) => {
-    const { means, cases, done, todo } = runbookOf(rule, command);
+    const { means, cases, done, todo } = runbookOf(rule);
     const items = cases.map(
       (one) => html`<li>${severityBadge(one.severity)} <strong>${one.cause}</strong>: ${prose(one.means)}
-${one.todo !== null && html`<p><strong>What to do.</strong> ${prose(one.todo)}</p>`}</li>`,
+${one.todo !== undefined && html`<p><strong>What to do.</strong> ${prose(one.todo)}</p>`}</li>`,
     );
     return html`<section class="panel" id="${rule}"><h2>${rule}</h2>
 <p>${prose(means)}</p>
 ${items.length > 0 && html`<ul class="events">${items}</ul>`}
-${done !== null && html`<p><strong>What was done.</strong> ${prose(done)}</p>`}
-${todo !== null && html`<p><strong>What to do.</strong> ${prose(todo)}</p>`}</section>`;
+${done !== undefined && html`<p><strong>What was done.</strong> ${prose(done)}</p>`}
+${todo !== undefined && html`<p><strong>What to do.</strong> ${prose(todo)}</p>`}</section>`;
   });
   return { title: 'Runbooks · Warmwarden', body: html`<h1>What alerts mean</h1>${items}` };
 });

@@ -60,7 +60,7 @@ import { actionItem, alertGroupItem } from './parts/items.ts';
 export const fleetPage = pageAt('/', pageParameters, async (parts, selection) => {
   const { fleet } = parts;
   const picture = pictureOf(parts);
-  const { headline, firing, incidents, now, command } = picture;
+  const { headline, firing, incidents, now } = picture;
   const silences = fleet.silences(now);
   const actions = fleet
     .recentActions()
@@ -84,7 +84,7 @@ ${panel('actions', 'What was done', done)}
 </div>
 <div>
 ${accountsPanel({ fleet, ...picture })}
-${!parts.isLimited && channelsPanel(fleet, now, command)}
+${!parts.isLimited && channelsPanel(fleet, now)}
 </div>
 </div>
 ${await mailboxesPanel(parts, picture, selection)}

@@ -59,7 +59,6 @@ interface MailboxFacts extends Pick<RouteParts, 'fleet'> {
   readonly notGuarded: string | null;
   readonly isUnread: boolean;
   readonly now: EpochMs;
-  readonly command: string;
   readonly zone: string;
 }
 
@@ -84,12 +83,10 @@ export const mailboxPage = pageAt(
     const notGuarded = notGuardedText(fleet, row.mailbox, {
       now,
       zone,
-      command: world.command,
       enforce,
     });
     const isUnread = typeof fleet.account(account)?.failingSince === 'number';
-    const { command } = world;
-    const facts = { fleet, row, actions, changes, notGuarded, isUnread, now, command, zone };
+    const facts = { fleet, row, actions, changes, notGuarded, isUnread, now, zone };
     const days = dayChart({
       rows: dailyRows(row.mailbox.stats?.answer, now),
       windowDays: policyOf(row.mailbox).windowDays,
@@ -266,7 +263,7 @@ const tones: Readonly<Partial<Record<GuardState, Tone>>> = {
 
 function mailboxAdvice(
   { state, mailbox, verdict, alerts }: MailboxRow,
-  words: Pick<MailboxFacts, 'command' | 'zone' | 'notGuarded' | 'isUnread' | 'now'>,
+  words: Pick<MailboxFacts, 'zone' | 'notGuarded' | 'isUnread' | 'now'>,
 ): string {
   const needing = alerts.filter(({ severity }) => severity !== 'info').length;
   const nothing = needing === 0 ? 'Nothing to do' : `Read the ${needing === 1 ? 'alert' : 'alerts'} below`;
@@ -277,7 +274,7 @@ function mailboxAdvice(
   if (state === 'held' && (sent === 'refused' || sent === 'unconfirmed'))
     return 'The last action has not taken effect. Look at the mailbox in the warm-up service and make the change below yourself.';
   const hold = alerts.find(isHold);
-  const pauseNow = `\`${words.command} pause ${typedName(mailbox)}\``;
+  const pauseNow = `\`warmwarden pause ${typedName(mailbox)}\``;
   // The links below carry the actions out or drop them.
   if (state === 'held' && hold) return unattendedText([hold], words);
   switch (state) {

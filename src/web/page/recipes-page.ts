@@ -73,7 +73,6 @@ export const recipePage = pageAt('/recipes/:id', {}, async ({ world, recipes: { 
   if (!recipe) return { refused: 'not_found', message: 'There is no recipe with this id.' };
   const found = await service.runsOf(recipe.id, runsShown);
   const runs = 'refused' in found ? [] : found;
-  const { command } = world;
   const now = world.clock.now();
   const parameters = recipe.parameters.map(
     ({ name, type, description, required, default: standsIn }) =>
@@ -83,7 +82,7 @@ export const recipePage = pageAt('/recipes/:id', {}, async ({ world, recipes: { 
   const body = html`<nav class="crumbs" aria-label="Where you are"><a href="/recipes">Recipes</a></nav>
 <section class="headline acted" aria-label="Recipe"><p class="line">${kindBadge(recipe)}</p><h1>${text(recipe.title)}</h1>
 <p>${text(recipe.description)}</p>${scheduleLine(recipe)}
-<p class="muted">In a terminal: <code>${command} recipes run ${text(recipe.id)}</code></p></section>
+<p class="muted">In a terminal: <code>warmwarden recipes run ${text(recipe.id)}</code></p></section>
 ${runForm(recipe, request)}
 ${parameters.length === 0 ? '' : html`<section class="panel" aria-labelledby="parameters"><h2 id="parameters">Parameters</h2><dl class="facts">${parameters}</dl></section>`}
 <section class="panel" aria-labelledby="runs"><h2 id="runs">Runs</h2>

@@ -6,7 +6,6 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { z } from 'zod';
 import { isLoopback, type Network } from '../../core/egress.ts';
 import { onePercentPpm, type Ppm, percent } from '../../core/policy.ts';
-import { commandName } from '../program.ts';
 import { cronSchedule } from '../schedule.ts';
 
 const millisecondsOf = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -255,7 +254,7 @@ const guessableDigests = digestsOf(
 
 /** SHA-256 as hex in any case. Output: lower case. */
 export function tokenDigest(kind: '--role ROLE' | '--recipe-key') {
-  const remedy = `make one with \`${commandName} token new NAME ${kind}\`, which prints its digest too`;
+  const remedy = `make one with \`warmwarden token new NAME ${kind}\`, which prints its digest too`;
   return z
     .string()
     .regex(/^[0-9A-Fa-f]{64}$/, `must be the SHA-256 of a token, 64 hex digits: ${remedy}`)

@@ -10,7 +10,6 @@ const about = {
   alert: undefined,
   windowMs: hourMs,
   now: start,
-  command: 'warmwarden',
   zone: 'UTC',
   verdictOf: () => undefined,
 };

@@ -101,8 +101,8 @@ function apiState(
   return account.health === 'other' ? { word: 'API unwell', tone: 'warning' } : { word: 'API up', tone: 'confirmed' };
 }
 
-export function channelsPanel(fleet: Fleet, now: EpochMs, command: string): Markup {
-  const channels = [...fleet.channels()].map((channel) => channelItem(channel, now, command));
+export function channelsPanel(fleet: Fleet, now: EpochMs): Markup {
+  const channels = [...fleet.channels()].map((channel) => channelItem(channel, now));
   const none = html`<p class="muted">No channel is configured: this page is the only place that shows alerts.</p>`;
   return panel(
     'messages',
@@ -112,7 +112,7 @@ export function channelsPanel(fleet: Fleet, now: EpochMs, command: string): Mark
   );
 }
 
-function channelItem(channel: ChannelState, now: EpochMs, command: string): Markup {
+function channelItem(channel: ChannelState, now: EpochMs): Markup {
   const ill = channel.failingSince !== null;
   const isWell = !ill && channel.undelivered === 0;
   const waiting =
@@ -122,7 +122,7 @@ function channelItem(channel: ChannelState, now: EpochMs, command: string): Mark
   const again =
     channel.type === 'removed'
       ? 'The channel is no longer configured.'
-      : html`Send again: <code>${command} channels resend ${text(channel.name)}</code> ${doLink(resendPath({ channel: channel.name }), 'Send again')}`;
+      : html`Send again: <code>warmwarden channels resend ${text(channel.name)}</code> ${doLink(resendPath({ channel: channel.name }), 'Send again')}`;
   return html`<li><p class="line"><span><strong>${text(channel.name)}</strong>${channel.type === channel.name ? '' : html` <small>${channel.type}</small>`}</span> <span class="badge ${isWell ? 'confirmed' : 'critical'}">${ill ? 'failing' : isWell ? 'OK' : 'undelivered'}</span></p>
 ${ill ? html`<p class="bad">${text(channel.lastFailure ?? '')}</p>` : ''}
 ${channel.undelivered === 0 ? '' : html`<p class="bad">${counted(channel.undelivered, 'message is', 'messages are')} undelivered. ${again}</p>`}
