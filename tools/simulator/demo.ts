@@ -171,7 +171,7 @@ Times are in UTC, on the clock of the fleet.
   API           ${coloured('cyan', `${simulator}/v1/health`)}
   API key       ${demoKey}
 
-In another terminal (in a checkout, put \`npx\` before each command):
+In another terminal (in a checkout, put \`npx\` before \`warmwarden\`):
   export ${configVariable}=${shellWord(file)}
   warmwarden status
 
