@@ -7,7 +7,6 @@ import { openShared } from '../support/lease.ts';
 import { isPoolerInstalled, Pooler } from '../support/poolers.ts';
 import { TestPostgres } from '../support/postgres.ts';
 import { Workplace } from '../support/process.ts';
-import { until } from '../support/until.ts';
 
 const password = 'hush-of-postgres';
 
@@ -117,10 +116,7 @@ test('a standby is refused, and its primary replicates asynchronously', async ()
   await using standby = await primary.standby();
   const place = await primary.database();
   expect((await examined(place)).store.at(-1)).toMatch(/^warning: PostgreSQL replicates asynchronously: /);
-  await until('the standby to have the database', async () => {
-    const found = await standby.query(`SELECT FROM pg_database WHERE datname = '${place.database}'`);
-    return found.length > 0;
-  });
+  await standby.has(`SELECT FROM pg_database WHERE datname = '${place.database}'`);
   expect(await examined(standby.place(place))).toMatchObject({
     code: 1,
     store: [expect.stringMatching(/^problem: .* can't be used: it is a standby, which is read-only\./)],

@@ -1,5 +1,6 @@
 // Ways out through an HTTP proxy and to servers with a private authority: the names in this file lead nowhere without the proxy.
 import { writeFileSync } from 'node:fs';
+import { createServer as createProxy, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createServer, type TLSSocket } from 'node:tls';
@@ -8,8 +9,7 @@ import { minuteMs } from '../../src/core/time.ts';
 import { RecipeApi } from '../../src/recipes/client/client.ts';
 import { startMovedDaemon } from '../scenario/moved-daemon.ts';
 import { privateAuthority } from '../support/certificates.ts';
-import { HttpProxy } from '../support/http-proxy.ts';
-import { listen, portOf as portOfServer } from '../support/loopback.ts';
+import { close, listen, portOf as portOfServer } from '../support/loopback.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { emergencyWeek, OtherApi } from '../support/other-api.ts';
 import { Running, Workplace } from '../support/process.ts';
@@ -18,6 +18,66 @@ import { silentWorld } from '../support/silent-world.ts';
 
 const poll = { health: '* * * * *', mailboxes: '* * * * *', stats: '*/5 * * * *', warmup: '*/5 * * * *' };
 const portOf = (url: string) => new URL(url).port;
+
+/** CONNECT for https, absolute addresses for plain http. Every name leads to this machine. */
+class HttpProxy implements AsyncDisposable {
+  /** `CONNECT mailboxes.test:443`, `GET http://hook.test/`, in order. */
+  readonly asked: string[] = [];
+  /** `user:password` that it wants; null: it asks for none. */
+  wants: string | null = null;
+  readonly #server = createProxy((asked, answer) => {
+    this.asked.push(`${asked.method} ${asked.url}`);
+    if (!this.#admits(asked.headers['proxy-authorization'])) return void answer.writeHead(407).end();
+    const { port, pathname, search, host } = new URL(asked.url ?? '', 'http://not-absolute.test');
+    const { 'proxy-authorization': _, ...headers } = asked.headers;
+    const there = request(
+      { port, path: `${pathname}${search}`, method: asked.method, headers: { ...headers, host } },
+      (got) => {
+        answer.writeHead(got.statusCode ?? 502, got.headers);
+        got.pipe(answer);
+      },
+    );
+    there.on('error', () => answer.writeHead(502).end());
+    asked.pipe(there);
+  });
+
+  static async start(): Promise<HttpProxy> {
+    const proxy = new HttpProxy();
+    proxy.#server.on('connect', ({ url = '', headers }, socket) => {
+      proxy.asked.push(`CONNECT ${url}`);
+      socket.on('error', () => {});
+      if (!proxy.#admits(headers['proxy-authorization'])) {
+        socket.end('HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\n\r\n');
+        return;
+      }
+      const there = connect(Number(url.split(':').at(-1)), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+        socket.pipe(there).pipe(socket);
+      });
+      there.on('error', () => socket.destroy());
+      socket.on('close', () => there.destroy());
+    });
+    await listen(proxy.#server);
+    return proxy;
+  }
+
+  get port(): number {
+    return portOfServer(this.#server);
+  }
+
+  /** The hosts that were asked for, each once, in the order of the alphabet. */
+  hosts(): readonly string[] {
+    return [...new Set(this.asked.map((line) => /([a-z.]+):\d+/.exec(line)?.[1] ?? line))].sort();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return close(this.#server);
+  }
+
+  #admits(authorization: string | undefined): boolean {
+    return this.wants === null || authorization === `Basic ${Buffer.from(this.wants).toString('base64')}`;
+  }
+}
 
 /** TLS with the certificate of the private authority in front of a server on loopback; resolves to its port. */
 async function withTls(port: string): Promise<number> {

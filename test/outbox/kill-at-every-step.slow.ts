@@ -1,13 +1,10 @@
 // kill -9 at every step of a send: before and after each of the store's verbs and of the channel's sends.
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ChannelSettings } from '../../src/channels/channels.ts';
 import type { ListedDelivery } from '../../src/core/delivery.ts';
 import { Store } from '../../src/store/store.ts';
-import { firing, sampleAlert } from '../alerts/samples.ts';
-import { newFolder } from '../support/new-folder.ts';
 import { RecipeHost } from '../support/recipe-service.ts';
-import { leastSteps, lost, never, type Sent, sendFrom } from './killed-send.ts';
+import { leastSteps, lost, never, type Sent, sendFrom, untoldAlert } from './killed-send.ts';
 import { channelKinds, openOutside } from './outside.ts';
 import { sendAll } from './sending.ts';
 
@@ -16,11 +13,7 @@ async function killedAt(
   killAt: string,
   channel: ChannelSettings,
 ): Promise<Sent & { readonly delivery: ListedDelivery | undefined }> {
-  const path = join(newFolder(), 'warmwarden.db');
-  const alert = sampleAlert(1, { firingAt: Date.now(), since: Date.now() });
-  const store = await Store.open(path, Date.now());
-  await store.recordAlerts({ changed: [alert], dropped: [], transitions: [firing(alert, Date.now())] });
-  await store.close();
+  const path = await untoldAlert();
   const sent = await sendFrom(path, channel, killAt);
   if (sent.killed) await sendAll(path, channel, () => {});
   const after = await Store.open(path, Date.now());

@@ -1,10 +1,7 @@
 // kill -9 at every step of a mute time and of its end: what it keeps back is told once.
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Store } from '../../src/store/store.ts';
-import { firing, sampleAlert } from '../alerts/samples.ts';
-import { newFolder } from '../support/new-folder.ts';
-import { leastSteps, lost, never, sendFrom } from './killed-send.ts';
+import { leastSteps, lost, never, sendFrom, untoldAlert } from './killed-send.ts';
 import { openOutside } from './outside.ts';
 import { sendAll } from './sending.ts';
 
@@ -13,11 +10,7 @@ test('what a mute time keeps back is there once, whenever the process dies in it
   const { settings: channel } = outside;
   /** Steps of the mute time, and of its end. A process that is killed is followed by one that is not. */
   const nightWith = async (killInMute: string, killAtEnd: string) => {
-    const path = join(newFolder(), 'warmwarden.db');
-    const alert = sampleAlert(1, { firingAt: Date.now(), since: Date.now(), severity: 'critical' });
-    const store = await Store.open(path, Date.now());
-    await store.recordAlerts({ changed: [alert], dropped: [], transitions: [firing(alert, Date.now())] });
-    await store.close();
+    const path = await untoldAlert({ severity: 'critical' });
     const before = outside.taken().length;
     const muted = await sendFrom(path, channel, killInMute, 'muted');
     if (muted.killed) await sendFrom(path, channel, never, 'muted');

@@ -26,11 +26,7 @@ test('after a failover that lost commits, nothing is done twice, and a process g
   };
   const known = breach('a', 'known');
   await once('a', known);
-  await until('the standby to have it', async () => {
-    await sleep(lookEveryMs);
-    const sql = "SELECT FROM warmwarden.actions WHERE state = 'confirmed'";
-    return (await standby.query(sql, crew.database)).length > 0;
-  });
+  await standby.has("SELECT FROM warmwarden.actions WHERE state = 'confirmed'", crew.database);
 
   // What the standby does not get.
   await standby.fallBehind(primary);

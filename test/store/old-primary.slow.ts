@@ -36,11 +36,7 @@ async function pair() {
   return {
     ...{ primary, standby, place, proxy, lead, written },
     failOver: async () => {
-      await until('the standby to have the store', async () => {
-        await shortly();
-        const tables = await standby.query("SELECT FROM pg_tables WHERE tablename = 'transitions'", place.database);
-        return tables.length > 0;
-      });
+      await standby.has("SELECT FROM pg_tables WHERE tablename = 'transitions'", place.database);
       await standby.promote();
       lead(standby);
     },
@@ -120,21 +116,15 @@ test('a connection that is still open to the old primary is not used once the ot
   const { primary, standby, proxy, written } = servers;
   const store = await open(proxy.place);
   await store.recordAlerts(alert('m1'));
-  await until('the standby to have it', async () => {
-    await shortly();
-    return (await written(standby).catch(() => [])).length === 1;
-  });
+  await standby.has('SELECT FROM warmwarden.transitions', servers.place.database);
   await standby.promote();
   proxy.lead({ ...standby.place(servers.place), user: 'plain' });
   // The connection for heartbeats was opened first.
   await primary.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plain' ORDER BY backend_start LIMIT 1",
   );
-  await until('a heartbeat on the new primary', async () => {
-    await shortly();
-    const beats = "SELECT FROM pg_stat_activity WHERE usename = 'plain' AND query = 'commit'";
-    return (await standby.query(beats)).length > 0;
-  });
+  // A heartbeat on the new primary.
+  await standby.has("SELECT FROM pg_stat_activity WHERE usename = 'plain' AND query = 'commit'");
   await store.recordAlerts(alert('m2'));
   expect([(await written(primary)).length, (await written(standby)).length]).toEqual([1, 2]);
   expect(store.trouble.failures).toBeLessThan(3);

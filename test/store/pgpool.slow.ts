@@ -7,7 +7,6 @@ import { systemClock } from '../../src/world/world.ts';
 import { openShared } from '../support/lease.ts';
 import { isPgpoolInstalled, Pooler } from '../support/poolers.ts';
 import { TestPostgres } from '../support/postgres.ts';
-import { until } from '../support/until.ts';
 import { actionOf } from './records.ts';
 
 const refusal = 'Pgpool-II answers there and sends reads to standbys, which lag. Set load_balance_mode = off';
@@ -21,10 +20,7 @@ test('Pgpool-II is refused by start and doctor, and then reads find what was wri
   await using standby = await primary.standby();
   const direct = await primary.database();
   await primary.query(`ALTER ROLE warden IN DATABASE ${direct.database} SET search_path = warmwarden`);
-  await until('the standby to have the database', async () => {
-    const found = await standby.query(`SELECT FROM pg_database WHERE datname = '${direct.database}'`);
-    return found.length > 0;
-  });
+  await standby.has(`SELECT FROM pg_database WHERE datname = '${direct.database}'`);
   await standby.query("ALTER SYSTEM SET recovery_min_apply_delay = '1h'");
   await standby.query('SELECT pg_reload_conf()');
   const before = (settings: string) => Pooler.pgpool(direct, standby.place(direct), settings);

@@ -345,11 +345,7 @@ test('once its writes reach another server after a failover, its reads do, too',
   await using standby = await primary.standby();
   await using proxy = await CuttingProxy.before(place);
   const store = await open(proxy.place);
-  await until('the standby to have the store', async () => {
-    await shortly();
-    const tables = await standby.query("SELECT FROM pg_tables WHERE tablename = 'transitions'", place.database);
-    return tables.length > 0;
-  });
+  await standby.has("SELECT FROM pg_tables WHERE tablename = 'transitions'", place.database);
   await standby.promote();
   await primary.demote();
   await expect(store.proveWritable(now)).rejects.toThrow('read-only');

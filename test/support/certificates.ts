@@ -1,5 +1,5 @@
-// A certificate for localhost with its key, made by `openssl req -x509 -nodes -days 36500`, and a private authority with one that it
-// signed (`openssl x509 -req -CA`). Nothing trusts them.
+// A certificate for localhost with its key, made by `openssl req -x509 -nodes -days 36500`, and another one that it signed
+// (`openssl x509 -req -CA`). Nothing trusts them.
 import { connect } from 'node:tls';
 
 /** Of 0.0.0.0 and localhost, signed by nobody. */
@@ -24,31 +24,20 @@ xBOWUTB7Rom0a10MIttvFK3sjCGePimLjSHNtSk4Ju9rU3rT4EPgU4t8
 `,
 };
 
-/** A private authority, and a certificate for mailboxes.test, hook.test, localhost and 127.0.0.1 that it signed, with its key. */
+/** An authority that nobody knows, and a certificate for mailboxes.test, hook.test, localhost and 127.0.0.1 that it signed, with its key. */
 export const privateAuthority = {
-  ca: `-----BEGIN CERTIFICATE-----
-MIIBpDCCAUmgAwIBAgIUQ1Esp6te4W+u4pdRzOShhVzGoGAwCgYIKoZIzj0EAwIw
-HjEcMBoGA1UEAwwTQSBwcml2YXRlIGF1dGhvcml0eTAgFw0yNjExMjcwODA5MDla
-GA8yMTI2MTEwMzA4MDkwOVowHjEcMBoGA1UEAwwTQSBwcml2YXRlIGF1dGhvcml0
-eTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABLhAlK29yWtqfFXlY/m7NH8FiWWc
-GGG8m9dlENSKbngKwRe/UgKVIpDDJp+r2ys3f9QXe7/IMrcO7fc+meGWFYWjYzBh
-MB0GA1UdDgQWBBQUrRFUkTLT5GjHamMJPFToYRjLxTAfBgNVHSMEGDAWgBQUrRFU
-kTLT5GjHamMJPFToYRjLxTAPBgNVHRMBAf8EBTADAQH/MA4GA1UdDwEB/wQEAwIB
-BjAKBggqhkjOPQQDAgNJADBGAiEAzaOvAckQenf4g16iT/Y7I3BxmDQqO+x9bl+F
-mUPaVmQCIQDwiJLI74CKhfQey/hMvxSvIozgFmIaE41s544H4xy+pg==
------END CERTIFICATE-----
-`,
+  ca: ownCertificate.cert,
   cert: `-----BEGIN CERTIFICATE-----
-MIIBwTCCAWegAwIBAgIUfYPdNa1huaGQyCvixbWYr+iPOCswCgYIKoZIzj0EAwIw
-HjEcMBoGA1UEAwwTQSBwcml2YXRlIGF1dGhvcml0eTAgFw0yNjExMjcwODA5MDla
-GA8yMTI2MTEwMzA4MDkwOVowGTEXMBUGA1UEAwwObWFpbGJveGVzLnRlc3QwWTAT
-BgcqhkjOPQIBBggqhkjOPQMBBwNCAASyL+JXgxu0hcDYBzwRH8v66rCN+/P9atGC
-2LEEB1DjmZQUuJYhWSuiTTBU89M/uJIg3GlA+XnwqPT2ZG09xGbxo4GFMIGCMDUG
-A1UdEQQuMCyCDm1haWxib3hlcy50ZXN0gglob29rLnRlc3SCCWxvY2FsaG9zdIcE
-fwAAATAJBgNVHRMEAjAAMB0GA1UdDgQWBBQ2mYHNFzBB8/GuUmEnqhIyvg+YFjAf
-BgNVHSMEGDAWgBQUrRFUkTLT5GjHamMJPFToYRjLxTAKBggqhkjOPQQDAgNIADBF
-AiAIfMg9sWOBneSECIRpGE61PLahh+Gyz3Zfz8CmJKtBLAIhAJNyvfj9tY2/4gO7
-C/5mr2fTgHSfRbpC4j2Vp1b8qeoZ
+MIIBtjCCAV2gAwIBAgIUIJO8JxbFN/5XsPHVreIalxLg1Y0wCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbWFpbC50ZXN0MCAXDTI2MTEyOTE1MzEzOVoYDzIxMjYxMTA1
+MTUzMTM5WjAZMRcwFQYDVQQDDA5tYWlsYm94ZXMudGVzdDBZMBMGByqGSM49AgEG
+CCqGSM49AwEHA0IABLIv4leDG7SFwNgHPBEfy/rqsI378/1q0YLYsQQHUOOZlBS4
+liFZK6JNMFTz0z+4kiDcaUD5efCo9PZkbT3EZvGjgYUwgYIwNQYDVR0RBC4wLIIO
+bWFpbGJveGVzLnRlc3SCCWhvb2sudGVzdIIJbG9jYWxob3N0hwR/AAABMAkGA1Ud
+EwQCMAAwHQYDVR0OBBYEFDaZgc0XMEHz8a5SYSeqEjK+D5gWMB8GA1UdIwQYMBaA
+FGYE32uVkcSVPadLneoIQivv0MdHMAoGCCqGSM49BAMCA0cAMEQCIGAVvPscrQm3
+gzQ2XDkl7w/7crsS+Qe2/Yk89qE2UykzAiATt73jEEZE0EwIl+M4Bn9OGKpwK1CM
+jw6o/5Ucin5ERw==
 -----END CERTIFICATE-----
 `,
   key: `-----BEGIN PRIVATE KEY-----

@@ -5,10 +5,9 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import type { PostgresPlace } from '../../src/core/store-failure.ts';
 import { freePort } from './free-port.ts';
-import { nobody } from './postgres.ts';
+import { nobody, rowsAt } from './postgres.ts';
 import { until } from './until.ts';
 
 const [pgBouncer, pgpool] = ['/usr/sbin/pgbouncer', '/usr/sbin/pgpool'];
@@ -102,18 +101,8 @@ ${settings}
   }
 
   /** Rows of the answer; none while it does not answer. */
-  async #asked(text: string): Promise<readonly Record<string, unknown>[]> {
-    const { host, port, user, database } = this.place;
-    const client = new pg.Client({ host, port, user, database });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      return (await client.query(text)).rows;
-    } catch {
-      return [];
-    } finally {
-      await client.end().catch(() => {});
-    }
+  #asked(text: string): Promise<readonly Record<string, unknown>[]> {
+    return rowsAt(this.place, text).catch(() => []);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -185,22 +185,35 @@ export class TestPostgres implements AsyncDisposable {
     return { ...this.#place, database, path: join(this.#scratch, database) };
   }
 
-  async query(text: string, database = 'postgres'): Promise<pg.QueryResult['rows']> {
-    const { host, port, user, password } = this.#place;
-    const client = new pg.Client({ host, port, user, database, ...(password !== null && { password }) });
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      return (await client.query(text)).rows;
-    } finally {
-      await client.end().catch(() => {});
-    }
+  query(text: string, database = 'postgres'): Promise<Rows> {
+    return rowsAt({ ...this.#place, database }, text);
+  }
+
+  /** Of a standby: resolves once the query finds something there. */
+  has(text: string, database?: string): Promise<unknown> {
+    const found = () => this.query(text, database).catch(() => []);
+    return until(`the standby to answer ${text}`, async () => (await found()).length > 0);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#process) await this.down('immediate');
     rmSync(this.#scratch, { recursive: true, force: true });
     if (this.#own) rmSync(this.#own.folder, { recursive: true, force: true });
+  }
+}
+
+type Rows = pg.QueryResult['rows'];
+
+/** The answer of a server, or of what stands before it. */
+export async function rowsAt(place: Omit<PostgresPlace, 'path'>, text: string): Promise<Rows> {
+  const { host, port, user, password, database } = place;
+  const client = new pg.Client({ host, port, user, database, ...(password !== null && { password }) });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end().catch(() => {});
   }
 }
 
