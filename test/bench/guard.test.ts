@@ -4,7 +4,6 @@ import { alarmsOf } from '../../tools/bench/guard/alarms.ts';
 import { runCell } from '../../tools/bench/guard/cell.ts';
 import { seededChance, seedOf } from '../../tools/bench/guard/chance.ts';
 import { type Column, columns } from '../../tools/bench/guard/columns.ts';
-import { domainAlerts } from '../../tools/bench/guard/fleet.ts';
 import { simulateHistory } from '../../tools/bench/guard/history.ts';
 import { figuresOf } from '../../tools/bench/guard.ts';
 
@@ -51,15 +50,4 @@ test('a guard that needs three bounces misses the targets that it should miss', 
   if (!ours || !bare) throw new Error('two policies, two results');
   const missed = figuresOf({ ...cell, ours, literal: bare }).filter(({ holds }) => !holds);
   expect(missed.map(({ figure }) => figure)).toEqual(['slow/3x/median_days', 'slow/3x/mean_bounces']);
-});
-
-test('asking only where a bounce came, and while it fires, finds the alerts of every poll', () => {
-  const column: Column = { name: 'bad', kind: 'together', onset: 10, before: 0.002, rate: 0.02 };
-  for (let seed = 0; seed < 5; seed += 1) {
-    const chance = (index: number) => seededChance(seedOf(seed, index));
-    const histories = [0, 1, 2].map((index) => simulateHistory('balanced', column, 30, chance(index)));
-    const alerts = domainAlerts(histories, 'balanced');
-    expect(alerts.length).toBeGreaterThan(0);
-    expect(alerts).toEqual(domainAlerts(histories, 'balanced', true));
-  }
 });

@@ -1,5 +1,5 @@
 // `warmwarden status` and `alerts list`: the whole fleet, and an exit code that says whether it is guarded.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { statusLines } from '../../src/cli/status.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { guardStates } from '../../src/core/mailbox.ts';
@@ -33,7 +33,7 @@ const longName = `${'a'.repeat(64)}@${'long.'.repeat(12)}example`;
 
 let server: Running;
 
-beforeAll(async () => {
+beforeEach(async () => {
   const fleet = new Fleet();
   for (let index = 0; index < mailboxes; index += 1)
     fleet.putMailbox(mailbox(`m${index}`, index === 0 ? longName : `m${index}@a.example`));
@@ -42,7 +42,7 @@ beforeAll(async () => {
   server = await serve(fleet);
 });
 
-afterAll(() => server[Symbol.asyncDispose]());
+afterEach(() => server[Symbol.asyncDispose]());
 
 const status = (...more: readonly string[]) => commandLine(['status', '--url', server.url, ...more]);
 

@@ -7,8 +7,8 @@ import { expect, test } from 'vitest';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { noTags } from '../../src/core/mailbox.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
+import { testStore } from '../outbox/test-store.ts';
 import { hasBrowser, openBrowser } from '../support/browser.ts';
-import { MemoryRuns } from '../support/memory-runs.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { account, action, alert, exampleFleet, fleetOf, mailbox, now, verdict } from '../web/example-fleet.ts';
 import { serve, stillWorld } from '../web/running-server.ts';
@@ -76,7 +76,7 @@ async function troubledServer() {
   const parts = { account: 'acme', since: now };
   fleet.putSweep({ ...parts, mailboxes: 14, read: 10, doneAt: now + minuteMs });
   const world = stillWorld();
-  const runs = new MemoryRuns();
+  const { runs } = testStore();
   const run = {
     ...{ id: 'r1', recipe: 'breaches', status: 'succeeded' as const, parameters: {}, apply: false, by: nasty },
     ...{ createdAt: now, startedAt: now, endedAt: now, truncated: false, error: null },

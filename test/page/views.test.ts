@@ -9,7 +9,7 @@ import { localTimes } from '../../src/web/page/assets/scripts.ts';
 import { type DayChartParts, dayChart } from '../../src/web/page/parts/charts.ts';
 import { row } from '../guard/samples.ts';
 import { sampleDelivery } from '../outbox/sample-delivery.ts';
-import { MemoryRuns } from '../support/memory-runs.ts';
+import { testStore } from '../outbox/test-store.ts';
 import { recipeRunner } from '../support/recipe-runner.ts';
 import { action, alert, exampleFleet, mailbox, now } from '../web/example-fleet.ts';
 import { ask, read, serve, stillWorld } from '../web/running-server.ts';
@@ -122,7 +122,7 @@ test('a silence says what it mutes, who asked for it, and when it ends', async (
 
 test('a recipe shows its runs, a run its rows as text, and both lead to the download', async () => {
   const world = stillWorld();
-  const runs = new MemoryRuns();
+  const { runs } = testStore();
   const common = { recipe: 'paused-by-guard', status: 'succeeded', parameters: {}, apply: false, by: 'bot' } as const;
   const times = { createdAt: now - minuteMs, startedAt: now - minuteMs, endedAt: now, truncated: false, error: null };
   const run = { id: 'r1', ...common, ...times, columns: ['email', 'why'], rowCount: 150 };

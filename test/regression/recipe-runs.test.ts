@@ -8,35 +8,36 @@ import { dayMs, hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { RecipeApi } from '../../src/recipes/client/client.ts';
 import { openRecipes } from '../../src/recipes/open.ts';
 import type { RecipeRunner } from '../../src/recipes/runner.ts';
+import type { RunStore } from '../../src/store/runs.ts';
 import { Loops } from '../../src/world/loop.ts';
-import { MemoryRuns } from '../support/memory-runs.ts';
+import { testStore } from '../outbox/test-store.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { endedRun, recipeRunner, startedRun } from '../support/recipe-runner.ts';
 import { until } from '../support/until.ts';
 import { serve, stillWorld } from '../web/running-server.ts';
 
 /** A ledger whose writes can fail, or wait once a run is running. */
-class TroubledRuns extends MemoryRuns {
-  failing = false;
-  refused = 0;
-  /** While it is pending, no run gets further than its start. */
-  gate: Promise<void> = Promise.resolve();
-
-  override async write(...[run, chunks]: Parameters<MemoryRuns['write']>): ReturnType<MemoryRuns['write']> {
-    if (this.failing) {
-      this.refused += 1;
+function troubledRuns() {
+  const { runs } = testStore();
+  const write = runs.write.bind(runs);
+  /** While `gate` is pending, no run gets further than its start. */
+  const trouble = { failing: false, refused: 0, gate: Promise.resolve() };
+  runs.write = async (run, chunks) => {
+    if (trouble.failing) {
+      trouble.refused += 1;
       throw new Error('database or disk is full');
     }
-    if (run.status === 'running') await this.gate;
-    return super.write(run, chunks);
-  }
+    if (run.status === 'running') await trouble.gate;
+    return write(run, chunks);
+  };
+  return { runs, trouble };
 }
 
 /** A runner whose runs get no further than their start until `open`. */
 function stuckRunner() {
-  const runs = new TroubledRuns();
+  const { runs, trouble } = troubledRuns();
   const { promise, resolve: open } = Promise.withResolvers<void>();
-  runs.gate = promise;
+  trouble.gate = promise;
   return { runs, open, runner: recipeRunner(stillWorld(), { runs }) };
 }
 
@@ -48,11 +49,11 @@ const servedBy = (service: RecipeRunner) =>
   });
 
 test('one that could not be recorded is refused, and is not carried out when the next one is', async () => {
-  const runs = new TroubledRuns();
+  const { runs, trouble } = troubledRuns();
   const runner = recipeRunner(stillWorld(), { runs });
-  runs.failing = true;
+  trouble.failing = true;
   await expect(startedRun(runner)).rejects.toThrow('disk is full');
-  runs.failing = false;
+  trouble.failing = false;
   const next = await startedRun(runner);
   await endedRun(runner, next.id);
   await runner.close();
@@ -105,7 +106,7 @@ test('one key can have a quarter of the waiting runs: then it gets 429 and Retry
 const noon = Date.parse('2026-03-12T03:20:00Z');
 
 /** The daily recipe of a daemon that has just started. */
-async function dailyRecipe(runs: MemoryRuns) {
+async function dailyRecipe(runs: RunStore) {
   const world = stillWorld();
   const folder = newFolder();
   const text =
@@ -130,19 +131,19 @@ async function dailyRecipe(runs: MemoryRuns) {
 }
 
 test('a scheduled run that the store refuses is made with a later look', async () => {
-  const runs = new TroubledRuns();
+  const { runs, trouble } = troubledRuns();
   await using daily = await dailyRecipe(runs);
   const { clock } = daily.world;
   await daily.later('noon', () => clock.now() >= noon - minuteMs);
-  runs.failing = true;
-  await daily.later('a refused start', () => runs.refused > 0);
-  runs.failing = false;
+  trouble.failing = true;
+  await daily.later('a refused start', () => trouble.refused > 0);
+  trouble.failing = false;
   await daily.later('the run', async () => (await runs.newest('daily', 10)).length > 0);
   expect(clock.now()).toBeLessThan(noon + hourMs);
 });
 
 test('a scheduled run that was missed is made up for, however many runs people made since', async () => {
-  const runs = new MemoryRuns();
+  const { runs } = testStore();
   const runner = recipeRunner(stillWorld(), { runs });
   const { id } = await startedRun(runner);
   const run = { ...(await endedRun(runner, id)), recipe: 'daily' };
@@ -156,7 +157,7 @@ test('a scheduled run that was missed is made up for, however many runs people m
 });
 
 test('a schedule that was taken away and put back makes up for nothing', async () => {
-  const runs = new MemoryRuns();
+  const { runs } = testStore();
   await using daily = await dailyRecipe(runs);
   const { clock } = daily.world;
   const passed = (minutes: number) => daily.later('the time', () => clock.now() >= noon + minutes * minuteMs);

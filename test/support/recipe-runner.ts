@@ -1,11 +1,11 @@
-// A recipe runner without a daemon: the built-in recipes, or a folder's, over a store's file, with runs kept in memory.
+// A recipe runner without a daemon: the built-in recipes, or a folder's, over a store's file, with runs in a store of their own.
 
 import { hasEnded, type Run, type RunRequest } from '../../src/core/recipe.ts';
 import { readCatalogue } from '../../src/recipes/catalogue.ts';
 import { usualLimits } from '../../src/recipes/execution.ts';
 import { RecipeRunner, type RunnerParts } from '../../src/recipes/runner.ts';
 import type { World } from '../../src/world/world.ts';
-import { MemoryRuns } from './memory-runs.ts';
+import { testStore } from '../outbox/test-store.ts';
 import { noFacts } from './selected.ts';
 import { until } from './until.ts';
 
@@ -13,11 +13,11 @@ export function recipeRunner(
   world: World,
   changes: Partial<RunnerParts> & { readonly folder?: string } = {},
 ): RecipeRunner {
-  const { folder = '/nowhere', ...parts } = changes;
+  const { folder = '/nowhere', runs = testStore().runs, ...parts } = changes;
   return new RecipeRunner({
     world,
     catalogue: () => readCatalogue(folder),
-    runs: new MemoryRuns(),
+    runs,
     place: '/nowhere/store.db',
     facts: () => ({ ...noFacts, now: world.clock.now(), accounts: [] }),
     commandAccess: () => null,

@@ -65,7 +65,7 @@ export async function serve(fleet: Fleet, changes: Partial<ServerOptions> = {}):
     operate: () => null,
     history: { commands: async () => [], guardActions: async () => [] },
     entries: { entriesOf: async () => ({ decisions: [], actions: [], changes: [] }) },
-    recipes: { service: recipeRunner(world), world, callerOf: () => null },
+    recipes: changes.recipes ?? { service: recipeRunner(world), world, callerOf: () => null },
     version: '0.1.0',
     ...changes,
   });

@@ -7,7 +7,6 @@ import type { RecipeRunner } from '../../../src/recipes/runner.ts';
 import { Store } from '../../../src/store/store.ts';
 import { callersOf, csvLine, type RecipeKey } from '../../../src/web/recipes/recipe-routes.ts';
 import { arrivedMailbox, emptyList, now } from '../../store/records.ts';
-import { MemoryRuns } from '../../support/memory-runs.ts';
 import { folderOfFile } from '../../support/new-folder.ts';
 import { endedRun, recipeRunner } from '../../support/recipe-runner.ts';
 import { sha256 } from '../../support/sha256.ts';
@@ -31,7 +30,6 @@ const hostile = [
 let store: Store;
 let runner: RecipeRunner;
 let server: Running;
-const runs = new MemoryRuns();
 
 beforeAll(async () => {
   store = await Store.open(path, now);
@@ -47,7 +45,7 @@ beforeAll(async () => {
   recipe('count', `parameters: {most: {type: integer, description: How far., default: 1234}}\nselect: ${counting}\n`);
   recipe('fails', "select: SELECT json('{') AS broken\n");
   const world = stillWorld();
-  runner = recipeRunner(world, { folder, place: path, runs });
+  runner = recipeRunner(world, { folder, place: path, runs: store.runs });
   server = await serve(new Fleet(), { recipes: { service: runner, world, callerOf: callersOf(() => keys) } });
 });
 afterAll(async () => {

@@ -63,15 +63,15 @@ const daysOfShiftRule = 30;
 
 /**
  * The polls at which `shared_bounces` fires for the mailboxes of one domain. It is asked only where a bounce came (in
- * between only emails are added), and at every poll while it fires; `askAll`: at every poll, to prove that.
+ * between only emails are added), and at every poll while it fires.
  */
-export function domainAlerts(histories: readonly History[], mode: WarmupMode, askAll = false): readonly number[] {
+export function domainAlerts(histories: readonly History[], mode: WarmupMode): readonly number[] {
   const days = histories.map((history) => new DaysSoFar([history], mode, daysOfDomainRule));
   const polls = histories[0]?.sent.length ?? 0;
   const fired: number[] = [];
   let isFiring = false;
   for (let poll = 0; poll < polls; poll += 1) {
-    if (!askAll && !isFiring && !histories.some(({ bounced }) => bounced[poll])) continue;
+    if (!isFiring && !histories.some(({ bounced }) => bounced[poll])) continue;
     const now = momentOf(poll);
     const domain = pooled(days, poll, () => 'd').domains.get('d');
     if (!domain) continue;
