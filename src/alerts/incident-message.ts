@@ -24,10 +24,10 @@ import { callsForNothing, worstOf } from './grouping.ts';
 /** Mailboxes outside of an incident. */
 export interface IncidentRest {
   /** Number of mailboxes that share its cause. */
-  readonly spared: number;
+  readonly sharing: number;
   /** Number of these that Warmwarden switched or paused within a day. */
   readonly changed: number;
-  /** Number of mailboxes with another value. */
+  /** Number of mailboxes with another value of the cause's attribute, such as another domain. */
   readonly others: number;
 }
 
@@ -90,7 +90,7 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
   const holds = look.firing.filter(
     (alert) => alert.rule === 'guard_held' && accountsOf(alert).some((account) => heldIn.includes(account)),
   );
-  // With several circuit breakers open, the commands need to know which.
+  // Each circuit breaker that holds has its own commands.
   const hosts = holds.length === 0 ? [''] : holds.map(({ object }) => ` ${apiHost(object ?? '')}`);
   return [
     commonText(incident, members, look),
@@ -108,15 +108,15 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
 }
 
 function commonText({ cause }: Incident, members: readonly IncidentMailbox[], look: IncidentLook): string {
-  const { spared, changed, others } = look.restOf(cause);
+  const { sharing, changed, others } = look.restOf(cause);
   const all =
     members.length === 1
       ? 'What this mailbox shares:'
       : `What all ${counted(members.length, 'mailbox', 'mailboxes')} share:`;
   const rest =
-    spared === 0
+    sharing === 0
       ? `No other mailbox shares the ${causeNoun(cause)}`
-      : `${counted(spared, 'other mailbox shares', 'other mailboxes share')} the ${causeNoun(cause)} and ${spared === 1 ? 'is' : 'are'} not in this incident`;
+      : `${counted(sharing, 'other mailbox shares', 'other mailboxes share')} the ${causeNoun(cause)} and ${sharing === 1 ? 'is' : 'are'} not in this incident`;
   const acted = changed === 0 ? '' : `; of these others, Warmwarden switched or paused ${changed} within a day`;
   const beyond =
     others === 0 ? '' : `; ${counted(others, 'mailbox has', 'mailboxes have')} another ${causeNoun(cause)}`;
@@ -134,13 +134,13 @@ function endSentences(
   members: readonly IncidentMailbox[],
   { zone, firing }: IncidentLook,
 ): readonly string[] {
-  const { beganAt, endedAt, movedAt } = incident;
+  const { beganAt, movedAt } = incident;
   const isAny = (wanted: MemberState) => members.some(({ state }) => state === wanted);
   // Alerts that outlast the incident and need no action, because bounces count for days.
   const still = countsText(firingOf(incident, members, firing).filter(callsForNothing));
   return [
     `It lasted from ${momentText(beganAt, zone)} to ${momentText(movedAt, zone)}, ${spanText(movedAt - beganAt)}. Since then no mailbox was added and none is waiting for an action.`,
-    ...(endedAt === null ? [] : doneTexts(members)),
+    ...doneTexts(members),
     still && `Still firing: ${still}. You get no message when this ends.`,
     isAny('paused') ? 'A paused warm-up stays paused until you resume it: clean the recipient list first.' : '',
     isAny('recovery') ? 'Warmwarden switches the mailboxes in recovery mode back by itself when they stay clean.' : '',

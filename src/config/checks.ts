@@ -109,25 +109,25 @@ function namesOf(holders: readonly JsonFields[]): readonly string[] {
 
 // Warnings.
 
-export function doubts(config: Config): Finding[] {
+export function warnings(config: Config): Finding[] {
   return [
-    ...doubtsOfKeys(config),
-    ...doubtsOfSchedules(config),
-    ...doubtsOfChannels(config),
+    ...warningsOfKeys(config),
+    ...warningsOfSchedules(config),
+    ...warningsOfChannels(config),
     ...unreachedAlerts(config.alerts),
-    ...doubtsOfAccess(config),
-    ...doubtsOfStore(config.store),
+    ...warningsOfAccess(config),
+    ...warningsOfStore(config.store),
   ];
 }
 
-function doubtsOfKeys({ accounts }: Config): Finding[] {
+function warningsOfKeys({ accounts }: Config): Finding[] {
   const message = `does not begin with ${keyPrefix}: make sure that it is the key of this API`;
   return accounts.flatMap(({ apiKey }, index) =>
     apiKey.startsWith(keyPrefix) ? [] : [finding(['accounts', index, 'api_key'], message)],
   );
 }
 
-function doubtsOfSchedules({ poll, alerts }: Config): Finding[] {
+function warningsOfSchedules({ poll, alerts }: Config): Finding[] {
   const written: readonly (readonly [Path, unknown])[] = [
     ...Object.entries(poll).map(([key, value]) => [['poll', key], value] as const),
     ...alerts.digests.map(({ at }, index) => [['alerts', 'digests', index, 'at'], at] as const),
@@ -138,7 +138,7 @@ function doubtsOfSchedules({ poll, alerts }: Config): Finding[] {
   });
 }
 
-function doubtsOfChannels({ accounts, alerts: { channels, routes, digests }, server }: Config): Finding[] {
+function warningsOfChannels({ accounts, alerts: { channels, routes, digests }, server }: Config): Finding[] {
   if (channels.length === 0) return [finding(['alerts', 'channels'], 'there is no channel: no alert will be sent')];
   const routed = new Set(routes.flatMap((route) => route.channels));
   const unrouted = channels.flatMap(({ name }, index) =>
@@ -150,9 +150,9 @@ function doubtsOfChannels({ accounts, alerts: { channels, routes, digests }, ser
     holders.map(({ match }: Pick<RouteConfig, 'match'>, index) => ({ match, path: ['alerts', key, index, 'match'] })),
   );
   const idle = matches.flatMap(({ match, path }) => [
-    ...fitsNothing(match.account, names, [...path, 'account']),
-    ...fitsNothing(match.tag, tags, [...path, 'tag']),
-    ...fitsNothing(match.rule, alertRules, [...path, 'rule']),
+    ...unmatched(match.account, names, [...path, 'account']),
+    ...unmatched(match.tag, tags, [...path, 'tag']),
+    ...unmatched(match.rule, alertRules, [...path, 'rule']),
   ]);
   return [...unrouted, ...idle, ...linksForThisMachine(server, channels)];
 }
@@ -162,7 +162,7 @@ function tagSets({ tags, overrides }: CheckedFile['accounts'][number]): readonly
   return [tags, ...overrides.flatMap((one) => (one.tags.length > 0 ? [mergedTags(tags, one.tags)] : []))];
 }
 
-function fitsNothing(globs: readonly string[] = [], names: readonly string[], path: Path): Finding[] {
+function unmatched(globs: readonly string[] = [], names: readonly string[], path: Path): Finding[] {
   const idle = globs.filter((glob) => !names.some((name) => fitsGlob(glob, name)));
   return idle.map((glob) => finding(path, `"${glob}" matches none${didYouMean(glob, names)}`));
 }
@@ -175,14 +175,14 @@ function linksForThisMachine({ publicUrl, host }: Config['server'], channels: Co
   return [finding(['server', 'public_url'], message)];
 }
 
-function doubtsOfAccess({ accounts, server: { auth, allowedHosts } }: Config): Finding[] {
+function warningsOfAccess({ accounts, server: { auth, allowedHosts } }: Config): Finding[] {
   if (auth === 'none') return [];
   const names = accounts.map(({ name }) => name);
   const tags = accounts.flatMap(tagSets).flat();
   const idle = (key: readonly string[], holders: readonly Pick<TokenConfig, 'limits'>[]) =>
     holders.flatMap(({ limits }, index) => [
-      ...fitsNothing(limits?.account, names, ['server', 'auth', ...key, index, 'accounts']),
-      ...fitsNothing(limits?.tag, tags, ['server', 'auth', ...key, index, 'tags']),
+      ...unmatched(limits?.account, names, ['server', 'auth', ...key, index, 'accounts']),
+      ...unmatched(limits?.tag, tags, ['server', 'auth', ...key, index, 'tags']),
     ]);
   const found = [...idle(['tokens'], auth.tokens), ...idle(['proxy_header', 'roles'], auth.proxyHeader?.roles ?? [])];
   if (auth.proxyHeader === null && auth.tokens.every(({ role }) => role === 'scraper'))
@@ -196,7 +196,7 @@ function doubtsOfAccess({ accounts, server: { auth, allowedHosts } }: Config): F
   return found;
 }
 
-function doubtsOfStore(store: Config['store']): Finding[] {
+function warningsOfStore(store: Config['store']): Finding[] {
   if (typeof store === 'string' || store.tls.kind !== 'off' || isLoopback(store.host)) return [];
   return [finding(['store', 'tls'], 'is off: password and data cross the network unencrypted')];
 }

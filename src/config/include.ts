@@ -120,7 +120,7 @@ function mergeParts(main: SourceFile, parts: readonly SourceFile[]): Merged {
           // An account may have its overrides in another file.
           const { name } = fieldsOf(item);
           const isSame = (one: unknown) => name !== undefined && fieldsOf(one)['name'] === name;
-          const same = treePath.join() === 'accounts' ? base.findIndex(isSame) : -1;
+          const same = treePath.length === 1 && treePath[0] === 'accounts' ? base.findIndex(isSame) : -1;
           const to = same < 0 ? list.length : same;
           list[to] = merge(list[to], item, [...treePath, to], [...path, index]);
         }

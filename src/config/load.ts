@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { noProxies, type Proxies, proxiesIn } from '../core/egress.ts';
 import { type Finding, formatPath, type Path, type Problem } from '../world/schema/problem.ts';
-import { doubts, inconsistencies } from './checks.ts';
+import { inconsistencies, warnings } from './checks.ts';
 import { type AlertsConfig, type CheckedFile, type Config, configSchema } from './config.ts';
 import { maybeSecretAt } from './hiding.ts';
 import { type ConfigTree, readSource } from './include.ts';
@@ -48,7 +48,7 @@ export function loadConfig(
     config,
     warnings: placeFindings(
       [
-        ...doubts(config),
+        ...warnings(config),
         ...unusableProxies(checked.proxy, environment),
         ...substitution.unbraced.values(),
         ...cut.map((path): Finding => ({ path, at: 'value', message: maybeCutByComment })),

@@ -2,7 +2,7 @@
 // alerts/rules, their runbooks in runbooks.ts.
 import type { Route } from './answers.ts';
 import type { Ppm } from './policy.ts';
-import { type EpochMs, hourMs, minuteMs } from './time.ts';
+import { hourMs, minuteMs } from './time.ts';
 
 export const severities = ['critical', 'warning', 'info'] as const;
 export type Severity = (typeof severities)[number];
@@ -21,7 +21,7 @@ interface RuleEntry {
   readonly otherSeverities?: readonly Severity[];
   /** Marks an event, which happens once and has no wait: the name of its `object` in Alertmanager's annotations. */
   readonly event?: string;
-  /** Part of an incident that the alerts show. A sender is a domain or IP address that mailboxes send from. */
+  /** What the alerts show of an incident. A sender is a domain or IP address; `shared`: bounces of many mailboxes. */
   readonly shows?: 'bounces' | 'action' | 'hold' | 'sender' | 'shared';
   /** Marks missing knowledge; all other rules report facts. */
   readonly isBlind?: true;
@@ -220,7 +220,7 @@ export const alertRules = Object.keys(rules) as readonly AlertRule[];
 export interface RuleSetting {
   readonly enabled: boolean;
   readonly severity: Severity;
-  readonly forMs: EpochMs;
+  readonly forMs: number;
 }
 
 export interface RuleSettings {

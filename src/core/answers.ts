@@ -161,7 +161,7 @@ export const usualDnsWords: DnsWords = {
   unclear: ['temperror', 'unknown', 'pending', 'checking', 'not_checked', 'error', 'timeout', 'neutral'],
 };
 
-/** Returns true for a passing record, `unlisted` for a word in no list, or null if the word is unclear. */
+/** Returns whether the record passes, `unlisted` for a word in no list, or null if the word is unclear or missing. */
 export function dnsWordState(status: string | null, words: DnsWords): boolean | 'unlisted' | null {
   const word = status?.trim().toLowerCase() ?? '';
   if (word === '' || words.unclear.includes(word)) return null;

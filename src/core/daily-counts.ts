@@ -1,4 +1,4 @@
-// A stats answer as one row a calendar day, and sums over it that are null as soon as one part is unknown.
+// A stats answer as one row a calendar day, sums that are null as soon as one part is unknown, and expected days.
 import type { StatsAnswer } from './answers.ts';
 import { type DailyRow, readDays } from './guard/rows.ts';
 import { addDays, dayOf, type EpochMs, type IsoDate, isWeekend } from './time.ts';
@@ -55,8 +55,8 @@ export function inboxRatio(rows: readonly DailyRow[]): number | null {
   return delivered === null || delivered === 0 || inbox === null ? null : inbox / delivered;
 }
 
-/** Counts the days, both ends included and up to `most`, that are neither free weekends nor usually quiet. */
-export function countSendingDays(
+/** Counts the days on which emails are expected, both ends included and up to `most`. */
+export function countExpectedDays(
   [from, to]: readonly [IsoDate, IsoDate],
   most: number,
   { weekdaysOnly, known }: { readonly weekdaysOnly: boolean; readonly known: KnownDays },
@@ -81,6 +81,7 @@ function isUsuallyQuiet(date: IsoDate, known: KnownDays): boolean {
     if (row.date === null || row.date >= date) continue;
     const before = dayOf(row.date);
     [oldest, newest] = [Math.min(oldest, before), Math.max(newest, before)];
+    // An unknown count may hide emails.
     if (row.sent === 0) continue;
     sends = true;
     if (isWeekend(row.date)) weekendsAreQuiet = false;

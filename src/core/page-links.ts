@@ -49,8 +49,11 @@ export function mailboxCommandPath(
   return `/mailboxes?${new URLSearchParams({ mailbox: key, do: command })}`;
 }
 
-export function writesPath(off: boolean, scope: { readonly account?: string; readonly mailbox?: string } = {}): string {
-  return `/writes?${new URLSearchParams({ ...scope, do: off ? 'off' : 'on' })}`;
+export function writesPath(
+  to: 'on' | 'off',
+  scope: { readonly account?: string; readonly mailbox?: string } = {},
+): string {
+  return `/writes?${new URLSearchParams({ ...scope, do: to })}`;
 }
 
 export function acknowledgePath(alert: Pick<Alert, 'fingerprint' | 'firingAt'>): string {

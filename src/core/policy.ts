@@ -70,7 +70,7 @@ export const newcomerAnswers = 2;
 
 export const literalProfile = { minBounces: 1, windowMaxDays: 7 } as const;
 
-/** Days that are read in any case: a restore looks at as many, and what mailboxes share at 14 of them. */
+/** Days that are read in any case: the rule of an account compares the last 2 with the 28 before. */
 const leastStatsDays = 30;
 /** The API returns at most 90 days of statistics. */
 export const maxStatsDays = 90;

@@ -144,7 +144,7 @@ export function daysOf({ windowFrom, windowTo }: Verdict, rows: readonly StatsRo
 }
 
 /** The newest decision with its latest counts: the history gets a span's newest counts some minutes later. */
-export function goingOn(
+export function withLatestCounts(
   newest: DecisionSpan,
   { verdict, stats }: Pick<MailboxState, 'verdict' | 'stats'>,
 ): DecisionSpan {

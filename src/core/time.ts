@@ -49,9 +49,12 @@ export function addDays(date: IsoDate, later: number): IsoDate {
 }
 
 export function isWeekend(date: IsoDate): boolean {
-  // The epoch began on a Thursday.
-  const fromSunday = (dayOf(date) + 4) % 7;
-  return fromSunday === 0 || fromSunday === 6;
+  return weekdayOf(date) >= weekdays.indexOf('sat');
+}
+
+/** Place in `weekdays`. The epoch began on a Thursday. */
+function weekdayOf(date: IsoDate): number {
+  return (dayOf(date) + 3) % weekdays.length;
 }
 
 // Wall clocks of time zones.
@@ -133,8 +136,7 @@ function endOfWindow({ weekly, timeZone }: MuteTime, now: EpochMs): EpochMs | nu
   const today = wallClock(now, timeZone).date;
   const ends = [addDays(today, -1), today].flatMap((day) =>
     weekly.flatMap(({ days = weekdays, fromMs = 0, untilMs = dayMs }) => {
-      // The epoch began on a Thursday.
-      const weekday = weekdays[(dayOf(day) + 3) % weekdays.length];
+      const weekday = weekdays[weekdayOf(day)];
       if (weekday === undefined || !days.includes(weekday)) return [];
       const end = momentAt(untilMs > fromMs ? day : addDays(day, 1), untilMs, timeZone);
       return momentAt(day, fromMs, timeZone) <= now && now < end ? [end] : [];
@@ -144,7 +146,7 @@ function endOfWindow({ weekly, timeZone }: MuteTime, now: EpochMs): EpochMs | nu
 }
 
 /** Mute times that are on, with their ends. */
-export function mutesOn(
+export function muteTimesOn(
   mutes: readonly MuteTime[],
   now: EpochMs,
 ): readonly { readonly name: string; readonly until: EpochMs }[] {

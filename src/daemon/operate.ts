@@ -33,7 +33,7 @@ export async function operate(source: ConfigSource, parts: OperateParts, teardow
     ...guarded,
     source,
     live,
-    taken: ({ config, secretFiles }) => {
+    accepted: ({ config, secretFiles }) => {
       served.renew(config.server.tls);
       metrics.configured(metricsSettings());
       rotation.follow(secretFiles);

@@ -72,15 +72,15 @@ function measureLag(registry: Registry): void {
 /** A counter that first appears at 1 hides its first increase from rate(). */
 function startAtZero(fleet: Fleet, counters: ReturnType<typeof createCounters>, started: Set<string>): void {
   const { actions, decisions, requests, notifications } = counters;
-  const isNew = (kind: string, name: string) => !started.has(`${kind} ${name}`) && started.add(`${kind} ${name}`);
+  const startOnce = (kind: string, name: string) => !started.has(`${kind} ${name}`) && started.add(`${kind} ${name}`);
   for (const { name: account } of fleet.accounts()) {
-    if (!isNew('account', account)) continue;
+    if (!startOnce('account', account)) continue;
     for (const action of guardActionKinds) for (const outcome of outcomes) actions.inc({ account, action, outcome }, 0);
     for (const [action, reason] of notableVerdicts) decisions.inc({ account, action, reason }, 0);
     for (const route of [...routes, 'warmup_write']) requests.inc({ account, route, code: '200' }, 0);
   }
   for (const { name: channel } of fleet.channels())
-    if (isNew('channel', channel)) for (const outcome of sendOutcomes) notifications.inc({ channel, outcome }, 0);
+    if (startOnce('channel', channel)) for (const outcome of sendOutcomes) notifications.inc({ channel, outcome }, 0);
 }
 
 function createCounters(registry: Registry) {
@@ -127,7 +127,7 @@ function createCounters(registry: Registry) {
 
 const familyTypes: readonly Family['type'][] = ['gauge', 'counter', 'histogram', 'summary'];
 
-/** Leaves out prom-client's lag, and gauges whose names end in `_total`, because promtool rejects them. */
+/** Leaves out prom-client's lag, accounts and channels that left, and gauges in `_total`, which promtool rejects. */
 async function familiesOf(registry: Registry, fleet: Fleet): Promise<readonly Family[]> {
   const metrics = (await registry.getMetricsAsJSON()) as unknown as readonly MetricObjectWithValues<
     MetricValue<string>

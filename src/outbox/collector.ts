@@ -21,7 +21,7 @@ import { type AlertTemplate, inOwnWords } from '../channels/template.ts';
 import type { Alert, Announcement, Transition } from '../core/alert.ts';
 import { type RuleSettings, ruleBook, type Severity } from '../core/alert-rules.ts';
 import type { NewDelivery, StoredTransition } from '../core/delivery.ts';
-import { dayMs, type EpochMs, type MuteTime, minuteMs, mutesOn } from '../core/time.ts';
+import { dayMs, type EpochMs, type MuteTime, minuteMs, muteTimesOn } from '../core/time.ts';
 import { deliveryOf, notificationLogAfter, type RoutedGroup } from './delivery-of.ts';
 import {
   type IncidentNews,
@@ -287,7 +287,7 @@ export class Collector {
   #lookAtMutes(firing: readonly Alert[], announced: ReadonlyMap<string, Announcement>, now: EpochMs): MuteLook {
     const { settings, fleet } = this.#parts;
     const { routes, muteTimes } = settings();
-    const on = new Set(mutesOn(muteTimes, now).map(({ name }) => name));
+    const on = new Set(muteTimesOn(muteTimes, now).map(({ name }) => name));
     return new MuteLook(this.#waiting, {
       now,
       isMuted: (channel, alert) => isMuted(channel, alert, { routes, fleet, now, on }),

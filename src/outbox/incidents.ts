@@ -226,13 +226,13 @@ function countRest(
 ): IncidentRest {
   const ids = new Set(members.map(({ mailboxId }) => mailboxId));
   const own = new Set(members.map(({ account, mailboxId }) => mailboxKey(account, mailboxId)));
-  const counts = { spared: 0, changed: 0, others: 0 };
+  const counts = { sharing: 0, changed: 0, others: 0 };
   for (const mailbox of fleet.mailboxes()) {
     if (!accounts.has(mailbox.account)) continue;
     if (ids.has(mailbox.id) && own.has(mailboxKey(mailbox.account, mailbox.id))) continue;
     const trait = traitOf[attribute](mailbox, apiOf);
     if (trait === value) {
-      counts.spared += 1;
+      counts.sharing += 1;
       if (isChangedLately(mailbox, now)) counts.changed += 1;
     } else if (trait !== null) counts.others += 1;
   }

@@ -180,7 +180,7 @@ export async function performStep(
   const say = (outcome: StepOutcome, message: string) => ({ operation, outcome, message });
   const [account, id] = [String(row['account']), String(row['mailbox_id'])];
   const found = mailbox(account, id);
-  if (context.approved && !context.approved.has(subjectOf(row))) return say('skipped', notAgreed);
+  if (context.approved && !context.approved.has(mailboxInRow(row))) return say('skipped', notAgreed);
   if (!found) return say('skipped', `${mailboxKey(account, id)} is not guarded.`);
   if (step.operation === 'resume' && found.memory?.claim?.kind !== 'pause') {
     return say('skipped', `${found.email}: Warmwarden did not pause it, so it is left alone.`);
@@ -227,6 +227,6 @@ function perform(
   return operate(operation, { ...asked, mailbox, ...given, ...(undoes !== undefined && { undoes }) });
 }
 
-export function subjectOf(row: Row): string {
+export function mailboxInRow(row: Row): string {
   return JSON.stringify([row['account'], row['mailbox_id']]);
 }

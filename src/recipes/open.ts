@@ -2,7 +2,7 @@
 import type { Fleet } from '../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../core/mailbox.ts';
 import { defaultPolicy, type Ppm } from '../core/policy.ts';
-import type { Recipe, RecipeSchedule, Run } from '../core/recipe.ts';
+import type { Recipe, RecipeSchedule } from '../core/recipe.ts';
 import type { StorePlace } from '../core/store-failure.ts';
 import { type EpochMs, hourMs, minuteMs } from '../core/time.ts';
 import { momentText } from '../core/wording/phrases.ts';
@@ -45,7 +45,7 @@ export async function openRecipes(parts: RecipeParts): Promise<OpenRecipes> {
     catalogue,
     runs,
     place,
-    facts: () => factsOf(fleet, nearLimitPpmOf, world.clock.now()),
+    facts: () => programFacts(fleet, nearLimitPpmOf, world.clock.now()),
     commandAccess: () => {
       const there = operate();
       return there && { operate: there, mailbox: (account, id) => fleet.mailbox(account, id) };
@@ -67,7 +67,6 @@ const scheduleName = 'schedule';
 const lookEveryMs = minuteMs;
 /** A scheduled change is not made later than this: the fleet has changed since. */
 const lateChangeMs = hourMs;
-const runsAPage = 100;
 
 function scheduling(
   { clock, log }: World,
@@ -79,11 +78,7 @@ function scheduling(
   let isFirst = true;
   let hasLooked = false;
   const looked = new Map<string, EpochMs>();
-  const lastScheduled = async (recipe: string, before: Run | null = null): Promise<EpochMs | undefined> => {
-    const page = await runs.newest(recipe, runsAPage, before);
-    const found = page.find(({ by }) => by === scheduleName);
-    return found || page.length < runsAPage ? found?.createdAt : lastScheduled(recipe, page.at(-1));
-  };
+  const lastScheduled = async (recipe: string) => (await runs.newest(recipe, 1, { by: scheduleName }))[0]?.createdAt;
   /** Starts the run that is due. Returns the time from which the next look begins. */
   const start = async ({ id, operation }: Recipe, { cron, timeZone, apply }: RecipeSchedule, since: EpochMs) => {
     const now = clock.now();
@@ -124,7 +119,7 @@ function scheduling(
   };
 }
 
-function factsOf(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, now: EpochMs): ProgramFacts {
+function programFacts(fleet: Fleet, nearLimitPpmOf: (mailbox: MailboxState) => Ppm, now: EpochMs): ProgramFacts {
   const usual = defaultPolicy.nearLimitPpm;
   const others: Record<string, Ppm> = {};
   const tags: Record<string, readonly string[]> = {};

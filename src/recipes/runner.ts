@@ -15,7 +15,7 @@ import { hasEnded } from '../core/recipe.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Catalogue } from './catalogue.ts';
 import { checkParameters, type Definition } from './definition.ts';
-import { type ExecutingRun, type ExecutionParts, executeRun, NoRoomError, subjectOf } from './execution.ts';
+import { type ExecutingRun, type ExecutionParts, executeRun, mailboxInRow, NoRoomError } from './execution.ts';
 
 export interface RunnerParts extends ExecutionParts {
   readonly catalogue: () => Promise<Catalogue>;
@@ -26,7 +26,7 @@ const maxWaiting = 100;
 const maxWaitingOfOne = maxWaiting / 4;
 const chunksARead = 8;
 const randomLetters = 12;
-const lettersAPage = 256 * 1024;
+const charsAPage = 256 * 1024;
 
 interface ActiveRun extends ExecutingRun {
   readonly stop: AbortController;
@@ -116,11 +116,11 @@ export class RecipeRunner {
     const run = await this.run(id);
     if ('refused' in run) return run;
     const rows: RowPage['rows'][number][] = [];
-    let letters = 0;
+    let chars = 0;
     const chunks = await this.#parts.runs.chunks(id, offset, chunksARead);
     for (const chunk of chunks) {
-      if (letters > lettersAPage || rows.length >= limit) break;
-      letters += chunk.rows.length;
+      if (chars > charsAPage || rows.length >= limit) break;
+      chars += chunk.rows.length;
       const values: Cell[][] = JSON.parse(chunk.rows);
       const from = Math.max(0, offset - chunk.firstRow);
       for (const cells of values.slice(from, from + limit - rows.length)) {
@@ -132,7 +132,7 @@ export class RecipeRunner {
   }
 
   async runsOf(recipe: string, limit: number, before: RunPlace | null = null): Promise<readonly Run[] | RecipeRefusal> {
-    const kept = await this.#parts.runs.newest(recipe, limit, before);
+    const kept = await this.#parts.runs.newest(recipe, limit, { before });
     if (kept.length === 0) {
       const definition = await this.#definition(recipe);
       if ('refused' in definition) return definition;
@@ -181,20 +181,20 @@ export class RecipeRunner {
 
   /** Mailboxes that the dry run of the request planned to change; null if the request names no dry run. */
   async #approved(
-    { recipe, apply, plan = null }: RunRequest,
+    { recipe, apply, plan: dryRunId = null }: RunRequest,
     parameters: ParameterValues,
   ): Promise<ReadonlySet<string> | RecipeRefusal | null> {
-    if (plan === null || !apply) return null;
-    const planned = await this.run(plan);
+    if (dryRunId === null || !apply) return null;
+    const planned = await this.run(dryRunId);
     if ('refused' in planned) return planned;
     if (!isPlanOf(planned, recipe, parameters)) {
-      return refuse('bad_parameters', `${plan} is not a finished dry run of ${recipe} with these parameters.`);
+      return refuse('bad_parameters', `${dryRunId} is not a finished dry run of ${recipe} with these parameters.`);
     }
     const approved = new Set<string>();
     for (let offset: number | null = 0; offset !== null; ) {
       const page: RowPage | RecipeRefusal = await this.rows(planned.id, { offset, limit: planned.rowCount });
       if ('refused' in page) return page;
-      for (const row of page.rows) if (row['outcome'] === 'planned') approved.add(subjectOf(row));
+      for (const row of page.rows) if (row['outcome'] === 'planned') approved.add(mailboxInRow(row));
       offset = page.nextOffset;
     }
     return approved;

@@ -7,9 +7,9 @@ import type { CommandEnd, CommandEntry, CommandName, Requester } from '../core/o
 import {
   type DecisionDay,
   type DecisionSpan,
-  goingOn,
   type HistoryQuery,
   type MailboxEntries,
+  withLatestCounts,
 } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
@@ -155,7 +155,7 @@ export async function loadEntries(
     .execute();
   return {
     decisions: decisions.map((row) =>
-      row.id === newest?.id ? goingOn(readDecision(row), mailbox) : readDecision(row),
+      row.id === newest?.id ? withLatestCounts(readDecision(row), mailbox) : readDecision(row),
     ),
     actions: actions.map(storedAction),
     changes: changes.map(({ id, change }) => parsed<Change>(change, 'changes', { id })),

@@ -73,9 +73,10 @@ export class StoredRuns {
     });
   }
 
-  newest(recipe: string, limit: number, before: RunPlace | null = null): Promise<readonly Run[]> {
+  newest(recipe: string, limit: number, { before, by }: { before?: RunPlace | null; by?: string } = {}) {
     return this.#gate.read(async (db) => {
       let query = db.selectFrom('runs').select(['id', 'run']).where('recipe', '=', recipe);
+      if (by !== undefined) query = query.where('owner', '=', by);
       if (before) query = query.where(isAfter(['created_at', 'id'], [before.createdAt, before.id]));
       const rows = await query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
       return rows.map(storedRun);

@@ -19,7 +19,7 @@ function sentencesWith(...firing: ReturnType<typeof hold>[]): string {
 }
 
 function sentencesAbout(members: typeof incident.members, firing: readonly ReturnType<typeof hold>[] = []): string {
-  const restOf = () => ({ spared: 0, changed: 0, others: 0 });
+  const restOf = () => ({ sharing: 0, changed: 0, others: 0 });
   return messageIncident(incident, 'began', members, { ...look, firing, restOf }).sentences.join('\n');
 }
 

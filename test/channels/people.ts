@@ -50,7 +50,7 @@ const incidentAlert = sampleAlert(1, { rule: 'guard_acted', severity: 'critical'
 export function messageAbout(count: number, step: MessageIncident['step'], transitions: readonly Transition[] = []) {
   const incident = sampleIncident(count, { endedAt: step === 'ended' ? start + hourMs : null });
   const look = { now: start, zone: 'UTC', pageUrl: page, firing: [] };
-  const restOf = () => ({ spared: 3, changed: 0, others: 40 });
+  const restOf = () => ({ sharing: 3, changed: 0, others: 40 });
   return incidentMessageOf(messageIncident(incident, step, incident.members, { ...look, restOf }), transitions, start);
 }
 

@@ -62,6 +62,8 @@ export function describeSharing(name: string, open: () => Promise<Opened>): void
       const chunk = (firstRow: number) => ({ firstRow, count: 2, rows: '[[1],[2]]' });
       for (const id of ['r1', 'r2']) expect(await runs.write(runOf(id), [chunk(0), chunk(2)])).toBe('written');
       expect((await runs.newest('x', 1)).map(({ id }) => id)).toEqual(['r2']);
+      await runs.write({ ...runOf('r0'), by: 'schedule', createdAt: now - 9 });
+      expect((await runs.newest('x', 1, { by: 'schedule' })).map(({ id }) => id)).toEqual(['r0']);
       expect((await runs.chunks('r1', 3, 9)).map(({ firstRow }) => firstRow)).toEqual([2]);
       expect(await runs.pruneOne(now + 9)).toBe(false);
       await runs.write({ ...runOf('r1'), status: 'succeeded', endedAt: now });

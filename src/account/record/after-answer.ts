@@ -18,7 +18,7 @@ import { isActive, isEffectOf, isOurs, isWaiting, planAfter, type Settlement, sh
 
 export interface AnswerContext extends Omit<JudgeOptions, 'freshStats' | 'earlierRows'> {
   /** True unless the configuration or a person has switched writes off. */
-  readonly enforce: boolean;
+  readonly mayPlan: boolean;
   /** False for an answer of an earlier process, which is shown but not judged. */
   readonly hasRead: (route: 'stats' | 'warmup') => boolean;
   readonly breaker: BreakerState;
@@ -54,16 +54,16 @@ export function afterAnswer(before: MailboxState, observation: Observation, cont
   const mailbox = afterChanges(updated, changes);
   const settled = confirmed ? [confirmed] : [];
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
-  const { enforce, now, hasRead, newId } = context;
+  const { mayPlan, now, hasRead, newId } = context;
   const freshStats = observation.route === 'stats';
   const readable = judgeable && hasRead('stats') && hasRead('warmup');
   const earlierRows = freshStats ? (before.stats?.answer.rows ?? null) : null;
   const judgement = readable ? judgeMailbox(mailbox, { ...context, freshStats, earlierRows }) : null;
   if (!judgement) return { mailbox, changes, actions: settled, confirmed, decision: null, breaker: null };
   const { memory } = judgement;
-  const { verdict, breaker } = askBreaker({ ...mailbox, memory }, judgement.verdict, { ...context, mayWrite: enforce });
+  const { verdict, breaker } = askBreaker({ ...mailbox, memory }, judgement.verdict, context);
   const judged = { ...mailbox, memory, verdict: { at: now, answer: verdict } };
-  const planned = planAfter({ mailbox: judged, verdict, enforce, now, newId }).map((action) =>
+  const planned = planAfter({ mailbox: judged, verdict, mayPlan, now, newId }).map((action) =>
     action.state === 'planned' && action.kind !== 'restore'
       ? { ...action, causes: causeSentences(judged, verdict, context.timeZone) }
       : action,
@@ -164,15 +164,15 @@ function readBackText(
 export function askBreaker(
   mailbox: MailboxState,
   verdict: Verdict,
-  given: Pick<AnswerContext, 'breaker' | 'policy' | 'running' | 'now'> & { readonly mayWrite: boolean },
+  given: Pick<AnswerContext, 'breaker' | 'policy' | 'running' | 'now' | 'mayPlan'>,
 ): { readonly verdict: Verdict; readonly breaker: BreakerState } {
-  const { breaker, policy, mayWrite, running, now } = given;
+  const { breaker, policy, mayPlan, running, now } = given;
   const key = mailboxKey(mailbox.account, mailbox.id);
   const protects = verdict.action === 'recovery' || verdict.action === 'pause';
   // A hold says nothing about the bounces, so the breaker keeps what it holds.
   if (verdict.action === 'hold') return { verdict, breaker };
   // No action waits for the breaker while writes are off.
-  if (!protects || !mayWrite) return { verdict, breaker: withdraw(breaker, key) };
+  if (!protects || !mayPlan) return { verdict, breaker: withdraw(breaker, key) };
   // An action in progress was admitted before. A worse verdict only changes its kind.
   if (isActive(mailbox.action) && mailbox.action.kind !== 'restore') return { verdict, breaker };
   const { account, email } = mailbox;

@@ -95,24 +95,24 @@ export interface Planning {
   readonly mailbox: MailboxState;
   readonly verdict: Verdict;
   /** False if the configuration or a person has switched writes off, whatever was started before. */
-  readonly enforce: boolean;
+  readonly mayPlan: boolean;
   readonly now: EpochMs;
   readonly newId: () => string;
 }
 
 /** Returns the actions that a new verdict changes: an unwanted one is dropped, a wanted one is planned. */
-export function planAfter({ mailbox, verdict, enforce, now, newId }: Planning): readonly Action[] {
+export function planAfter({ mailbox, verdict, mayPlan, now, newId }: Planning): readonly Action[] {
   const current = mailbox.action;
   const wanted = actionKind(verdict);
   // While a POST may be in progress, its outcome comes first.
   if (current?.state === 'open') return [];
   // A person's change that is about to be sent comes first, too.
   if (current?.by && isActive(current)) return [];
-  if (enforce && isActive(current) && current.kind === wanted) return [];
+  if (mayPlan && isActive(current) && current.kind === wanted) return [];
   const changes: Action[] = [];
-  const why = enforce ? `no longer needed: ${reasonWords(verdict.reason)}` : writesOffReason;
+  const why = mayPlan ? `no longer needed: ${reasonWords(verdict.reason)}` : writesOffReason;
   if (isActive(current)) changes.push(actionAfter(current, { kind: 'dropped', detail: why, at: now }));
-  if (wanted && enforce) {
+  if (wanted && mayPlan) {
     const change = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };
     changes.push(plannedAction(mailbox, change, { verdict, now, newId }));
   }

@@ -1,6 +1,6 @@
 // stale_data: statistics, DNS or blacklists too old to rely on, and counts that stand still while the warm-up runs.
 import { type MeasuredRoute, measuredAt, type Route } from '../../core/answers.ts';
-import { countSendingDays } from '../../core/daily-counts.ts';
+import { countExpectedDays } from '../../core/daily-counts.ts';
 import { awaitsJudgement, domainOf, type MailboxState } from '../../core/mailbox.ts';
 import { addDays, dayMs, type EpochMs, hourMs, type IsoDate, utcDate } from '../../core/time.ts';
 import { explainVerdict } from '../../core/wording/explain.ts';
@@ -116,7 +116,7 @@ function standStillOf({ verdict, stats, warmup, memory, changes }: MailboxState,
   const known = rows.filter(({ date }) => date !== null && date <= newest);
   const weekdaysOnly = warmup?.answer.config.weekdaysOnly === true;
   const over = utcDate(now - dayMs - lastTimeZoneMs);
-  const quietDays = (from: IsoDate) => countSendingDays([from, over], frozenSendingDays, { weekdaysOnly, known });
+  const quietDays = (from: IsoDate) => countExpectedDays([from, over], frozenSendingDays, { weekdaysOnly, known });
   if (quietDays(addDays(last, 1)) < frozenSendingDays) return 'none';
   const evidence = memory?.evidence;
   const resumedOn = !toggles && evidence?.before === null && evidence.from > last ? evidence.from : null;

@@ -1,5 +1,5 @@
 // The verdict as a pure function. docs/guard.md.
-import { countSendingDays } from '../daily-counts.ts';
+import { countExpectedDays } from '../daily-counts.ts';
 import { type Counts, isOver, isWarmupMode, type Policy, type Ppm, type WarmupMode } from '../policy.ts';
 import { addDays, dayMs, type EpochMs, type IsoDate, utcDate } from '../time.ts';
 import {
@@ -264,7 +264,7 @@ function withHolds(ruling: Ruling, situation: Situation): Ruling {
 function isStale({ days }: Days, newest: IsoDate, policy: Policy, { weekdaysOnly, now }: Situation): boolean {
   const known = days.map((day) => (isCounted(day) ? day : { date: day.date, sent: null }));
   const tooMany = policy.staleAfterDays + 1;
-  return countSendingDays([addDays(newest, 1), utcDate(now)], tooMany, { weekdaysOnly, known }) === tooMany;
+  return countExpectedDays([addDays(newest, 1), utcDate(now)], tooMany, { weekdaysOnly, known }) === tooMany;
 }
 
 /** With more bounces than emails in the newest days, the whole base window decides. */
@@ -382,7 +382,7 @@ function expectsEmails({ firstSeenAt, evidence }: GuardMemory, look: Look): bool
   const began = said < seen ? said : seen;
   const resumed = evidence?.before === null ? evidence.from : began;
   const days = [resumed > began ? resumed : began, addDays(today, -1)] as const;
-  return countSendingDays(days, firstSendingDays, { ...look, known: [] }) === firstSendingDays;
+  return countExpectedDays(days, firstSendingDays, { ...look, known: [] }) === firstSendingDays;
 }
 
 export function situationOf(policy: Policy, memory: GuardMemory, look: Look, firstSight: boolean): Situation {

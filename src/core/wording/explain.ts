@@ -26,7 +26,6 @@ export function explainVerdict(verdict: Verdict): string {
   return isUnusual ? `${said} Unusual data: ${warnings.join('; ')}.` : said;
 }
 
-/** The next fresh answer is judged for the second time. */
 export const firstVerdictText =
   'Warmwarden judges this mailbox for the first time, so it acts only when the next fresh answer shows the breach again.';
 
@@ -46,7 +45,7 @@ const reasonTexts: Readonly<Record<Reason, string | ((verdict: Verdict) => strin
     const newest = windowTo ? ` (they end on ${datesText(windowTo, windowTo)})` : '';
     return `The newest statistics are too old${newest}, so they say nothing about the present.`;
   },
-  emergency: (verdict) => `${emergencyText(verdict)} This is an emergency in any mode.`,
+  emergency: (verdict) => `${rateText(verdict)} This is an emergency in any mode.`,
   unknown_mode: ({ mode }) =>
     `The warm-up mode ${mode === null ? '(none)' : `"${mode}"`} is unknown, so there is no limit to compare the bounce rate with.`,
   unknown_status: unknownStatusText,
@@ -73,7 +72,7 @@ const reasonTexts: Readonly<Record<Reason, string | ((verdict: Verdict) => strin
 
 /** `4 bounces in 260 emails from 14 to 20 March: 1.54%, over the balanced limit of 1%.` */
 export function rateText(verdict: Verdict): string {
-  if (verdict.emergency) return emergencyText(verdict);
+  if (verdict.emergency) return emergencyText(verdict.emergency);
   const rate = ratePpm(verdict);
   const { limitPpm, mode } = verdict;
   if (rate === null || limitPpm === null) return `${countsText(verdict)}.`;
@@ -134,10 +133,10 @@ function insufficientText(verdict: Verdict): string {
 function unknownStatusText(verdict: Verdict): string {
   const lead = verdict.sent > 0 && verdict.limitPpm !== null ? `${rateText(verdict)} ` : '';
   const rest = 'the status of the warm-up is neither running nor paused, so Warmwarden changes nothing.';
-  return lead + capital(wanted[verdict.wanted] + rest);
+  return lead + capital(wouldTexts[verdict.wanted] + rest);
 }
 
-const wanted: Readonly<Record<VerdictAction, string>> = {
+const wouldTexts: Readonly<Record<VerdictAction, string>> = {
   recovery: 'Warmwarden would switch it to recovery mode, but ',
   pause: 'Warmwarden would pause the warm-up, but ',
   restore: 'Warmwarden would restore the earlier mode, but ',
@@ -165,9 +164,7 @@ function missingText({ doubt, windowTo, sent }: Verdict): string {
     : 'The warm-up runs, but the API counts no email on any day, so the bounce rate is unknown.';
 }
 
-function emergencyText(verdict: Verdict): string {
-  const counts = verdict.emergency;
-  if (!counts) return rateText({ ...verdict, emergency: null });
+function emergencyText(counts: NonNullable<Verdict['emergency']>): string {
   const share = ratePpm(counts);
   const tail = share === null ? '' : `: ${percentText(share)}`;
   const again = counts.again ? 'counting started again on ' : '';

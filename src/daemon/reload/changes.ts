@@ -1,4 +1,4 @@
-// Differences between two configurations, and their effect on accounts and mailboxes.
+// Differences between two configurations, their effect, and the moves of mailboxes between accounts.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { RecorderRooms } from '../../account/record/guarded-account.ts';
@@ -58,7 +58,7 @@ function connectionOf({ guard: _g, overrides: _o, mailboxes: _m, tags: _t, ...co
 
 function droppedBy(after: Config, fleet: Fleet, moves: readonly AccountMove[]): readonly MailboxState[] {
   const accounts = new Map(after.accounts.map((account) => [account.name, account]));
-  const isMoved = movedBy(moves);
+  const isMoved = isMovedBy(moves);
   return [...fleet.mailboxes()].filter((mailbox) => {
     const account = accounts.get(mailbox.account);
     return !isMoved(mailbox) && (!account || !selects(account, mailbox));
@@ -98,7 +98,7 @@ function hasTls(settings: readonly Setting[]): boolean {
   return settings.some(({ path: [section, key] }) => section === 'server' && key === 'tls');
 }
 
-const named = 10;
+const mostNamed = 10;
 
 export interface ConfigChange {
   readonly before: Config;
@@ -109,9 +109,9 @@ export interface ConfigChange {
 export function previewOf({ after, moves }: ConfigChange, fleet: Fleet): readonly string[] {
   const dropped = droppedBy(after, fleet, moves);
   const leaving = dropped.map(({ account, email }) => `${account}/${email} is no longer guarded`);
-  const left = leaving.length - named;
+  const left = leaving.length - mostNamed;
   const more = counted(left, 'more mailbox is no longer guarded', 'more mailboxes are no longer guarded');
-  return [...leaving.slice(0, named), ...(left > 0 ? [`... and ${more}`] : []), ...leftChangedText(dropped)];
+  return [...leaving.slice(0, mostNamed), ...(left > 0 ? [`... and ${more}`] : []), ...leftChangedText(dropped)];
 }
 
 // Moves before a reload and at a start: renamed accounts, and mailboxes that go on under another account.
@@ -150,7 +150,7 @@ export function movesOf(before: Config, after: Config, fleet: Fleet): readonly A
 }
 
 /** Returns a test that finds the mailboxes that go on under another account. */
-export function movedBy(moves: readonly AccountMove[]) {
+export function isMovedBy(moves: readonly AccountMove[]) {
   const sets = moves.map(({ from, ids }) => ({ from, ids: ids && new Set(ids) }));
   return ({ account, id }: Pick<MailboxState, 'account' | 'id'>): boolean =>
     sets.some(({ from, ids }) => from === account && (ids?.has(id) ?? true));
@@ -174,7 +174,7 @@ function leftChangedText(dropped: readonly MailboxState[]): readonly string[] {
   if (changed.length === 0) return [];
   const names = changed.map(({ account, email }) => `${account}/${email}`);
   return [
-    `Warmwarden leaves as they are, in recovery mode or paused, ${counted(changed.length, 'mailbox', 'mailboxes')} that it changed: ${firstText(names, named)}`,
+    `Warmwarden leaves as they are, in recovery mode or paused, ${counted(changed.length, 'mailbox', 'mailboxes')} that it changed: ${firstText(names, mostNamed)}`,
   ];
 }
 
@@ -204,7 +204,7 @@ export async function moveMailboxes(
     await store.recordAccounts({ accounts: accounts.map(knownAccount), moves, alerts });
     if (moves.length === 0) return;
     const moved = moves.map((move) => {
-      const theirs = [...fleet.mailboxesOf(move.from)].filter(movedBy([move]));
+      const theirs = [...fleet.mailboxesOf(move.from)].filter(isMovedBy([move]));
       return { ...move, mailboxes: theirs.map((mailbox) => mailboxUnder(mailbox, move.to)) };
     });
     for (const name of takenNames(moves, known)) fleet.clearAccount(name);

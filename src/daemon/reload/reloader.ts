@@ -17,9 +17,9 @@ import { showAccounts } from '../picture.ts';
 import {
   type Impact,
   impactOf,
+  isMovedBy,
   lastChannelsGone,
   mistakesIn,
-  movedBy,
   moveMailboxes,
   movesOf,
   movesText,
@@ -39,7 +39,7 @@ export interface ConfigSource {
 export interface ReloadParts extends Guarded {
   readonly source: ConfigSource;
   readonly live: LiveConfig;
-  readonly taken: (inForce: ValidConfig) => void;
+  readonly accepted: (inForce: ValidConfig) => void;
   readonly refused: () => void;
   /** A reload failed halfway, and the next process starts with the new configuration. */
   readonly crash: (why: string, error: unknown) => void;
@@ -74,7 +74,7 @@ export class Reloader {
     if (same) return same;
     const outcome = this.#last.then(() => {
       this.#waiting.delete(key);
-      return this.#take(request).catch((error: unknown) => this.#failed(error, request));
+      return this.#carryOut(request).catch((error: unknown) => this.#failed(error, request));
     });
     this.#waiting.set(key, outcome);
     this.#last = outcome;
@@ -87,10 +87,10 @@ export class Reloader {
     await this.#last;
   }
 
-  async #take(request: ReloadRequest): Promise<CommandOutcome> {
+  async #carryOut(request: ReloadRequest): Promise<CommandOutcome> {
     if (this.#stopped) return failed('The daemon is stopping, so it does not reload the configuration.');
     const { force, by } = request;
-    const { source, live, taken, rooms, alerts } = this.#parts;
+    const { source, live, accepted, rooms, alerts } = this.#parts;
     const { fleet, world } = rooms;
     const loaded = await source.load();
     if (!loaded.ok) {
@@ -120,7 +120,7 @@ export class Reloader {
       return failed('The reload failed halfway: Warmwarden restarts, and begins with the new configuration.');
     const about = { file: source.file, by, ...consequences.impact, changes: said, problems: troubles };
     world.log.info(about, 'configuration reloaded');
-    taken(loaded);
+    accepted(loaded);
     await alerts.show([]);
     if (said.length + preview.length + troubles.length === 0) return noChange(`Reloaded: ${nothingNew(source.file)}`);
     const partly = troubles.length === 0 ? '' : ', but not all of it yet';
@@ -220,7 +220,7 @@ export class Reloader {
   /** Omits mailboxes that go on under another account. */
   #removedBy({ removed }: Impact, moves: readonly AccountMove[]) {
     const { fleet } = this.#parts.rooms;
-    const isMoved = movedBy(moves);
+    const isMoved = isMovedBy(moves);
     return removed
       .map((account) => {
         const left = [...fleet.mailboxesOf(account)].filter((mailbox) => !isMoved(mailbox));
@@ -261,7 +261,7 @@ export class SecretRotation {
   readonly #clock: World['clock'];
   #files: readonly string[] = [];
   #known: Contents = new Map();
-  #before: Contents = new Map();
+  #lastSeen: Contents = new Map();
   #steadySince = 0;
 
   constructor({ clock }: Pick<World, 'clock'>) {
@@ -282,16 +282,16 @@ export class SecretRotation {
   async #look(reload: Reload): Promise<number> {
     const contents = readFiles(this.#files);
     const now = this.#clock.monotonic();
-    if (!isSame(contents, this.#before)) [this.#before, this.#steadySince] = [contents, now];
+    if (!isSame(contents, this.#lastSeen)) [this.#lastSeen, this.#steadySince] = [contents, now];
     // A file of which a reload said that it is missing delays no other.
     const isAway = this.#files.some((file) => this.#known.has(file) && !contents.has(file));
     const waitMs = isAway ? awayMs : lookEveryMs;
     if (isSame(contents, this.#known) || now - this.#steadySince < waitMs) return lookEveryMs;
     // Refused content is not retried, but a failed reload is. `follow` replaces what is known when a reload succeeds.
-    const before = this.#known;
+    const known = this.#known;
     this.#known = contents;
     const outcome = await reload({ by: 'a secret that changed in its file', force: false, dry_run: false });
-    if (outcome.worthRetrying) this.#known = before;
+    if (outcome.worthRetrying) this.#known = known;
     return lookEveryMs;
   }
 }

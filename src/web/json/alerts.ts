@@ -6,7 +6,7 @@ import { type Alert, accountsOf, alertId, periods } from '../../core/alert.ts';
 import { alertRules, severities } from '../../core/alert-rules.ts';
 import { type ListedDelivery, publicState } from '../../core/delivery.ts';
 import type { Incident } from '../../core/incident.ts';
-import { mutesOn } from '../../core/time.ts';
+import { muteTimesOn } from '../../core/time.ts';
 import { doneTexts, incidentTitle } from '../../core/wording/incidents.ts';
 import { alertKey } from '../overview/alerts.ts';
 import { tagFilter } from '../overview/fleet.ts';
@@ -65,7 +65,7 @@ export const silencesRoute = fleetRoute({
   read: (parts: Pick<RouteParts, 'fleet' | 'world' | 'timeZone' | 'muteTimes'>, { limit, cursor: after }) => {
     const { now, zone } = answerTimeOf(parts);
     const { rows, next } = pageAfter(parts.fleet.knownSilences(now), ({ until, id }) => [until, id], { after, limit });
-    const muteTimes = mutesOn(parts.muteTimes(), now);
+    const muteTimes = muteTimesOn(parts.muteTimes(), now);
     return { at: now, timeZone: zone, silences: rows, muteTimes, nextCursor: next };
   },
 });

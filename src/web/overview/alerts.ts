@@ -43,11 +43,12 @@ export function gravestFirst(a: Alert, b: Alert): number {
 export interface AlertGroup {
   readonly first: Alert;
   readonly others: readonly Alert[];
+  /** Number of all alerts of the group: `others` are the next few. */
   readonly count: number;
 }
 
 const apartAtMost = 5;
-const named = 3;
+const mostNamed = 3;
 
 /** Firing alerts: one entry each, or one entry for all alerts of a rule and severity if there are many. */
 export class FiringAlerts {
@@ -58,7 +59,7 @@ export class FiringAlerts {
     this.all = [...alerts].filter((one) => isFiring(one) && isChosen(one, filter)).sort(gravestFirst);
     const alike = Map.groupBy(this.all, ({ rule, severity }) => `${severity} ${rule}`);
     this.groups = [...alike.values()].flatMap((some) => {
-      const [first, ...others] = some.slice(0, named);
+      const [first, ...others] = some.slice(0, mostNamed);
       // Each alert of a chosen rule has its own entry.
       return first && some.length > apartAtMost && !filter.rule
         ? [{ first, others, count: some.length }]
@@ -123,7 +124,7 @@ export interface PastAlert {
 const stepsScanned = 1_000;
 const stepsARead = 200;
 
-/** Reads up to `limit` matching alerts before a transition. Older ones may follow at `next` even if there are fewer. */
+/** Reads up to `limit` matching alerts before a transition. Only a `next` of null is the end, not fewer rows. */
 export async function readPast(
   { transitions }: Pick<RouteParts, 'transitions'>,
   filter: AlertFilter,

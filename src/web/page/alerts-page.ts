@@ -5,7 +5,7 @@ import { matchText } from '../../core/alert.ts';
 import { alertRules, severities } from '../../core/alert-rules.ts';
 import { silenceExpirePath } from '../../core/page-links.ts';
 import { runbookOf } from '../../core/runbooks.ts';
-import { type EpochMs, mutesOn } from '../../core/time.ts';
+import { type EpochMs, muteTimesOn } from '../../core/time.ts';
 import { counted, duration, silenceTimesText } from '../../core/wording/phrases.ts';
 import {
   type AlertFilter,
@@ -153,7 +153,7 @@ export const silencesPage = pageAt('/silences', {}, ({ fleet, world, muteTimes, 
   const body = html`<h1>Silences</h1>
 <section class="panel" aria-label="Silences">
 <p class="muted">Warmwarden sends no messages about what is silenced. It keeps guarding the mailboxes, and the page shows the alerts.</p>
-${mutesOn(muteTimes(), now).map(({ name, until }) => html`<p>Mute time ${name} is on, and ends ${ago(until, now)}.</p>`)}
+${muteTimesOn(muteTimes(), now).map(({ name, until }) => html`<p>Mute time ${name} is on, and ends ${ago(until, now)}.</p>`)}
 ${list}</section>`;
   return { title: 'Silences · Warmwarden', body, commands: [addSilenceLink] };
 });
@@ -162,13 +162,13 @@ ${list}</section>`;
 export const runbooksPage = pageAt('/runbooks', {}, () => {
   const items = alertRules.map((rule) => {
     const { means, cases, done, todo } = runbookOf(rule);
-    const items = cases.map(
+    const causes = cases.map(
       (one) => html`<li>${severityBadge(one.severity)} <strong>${one.cause}</strong>: ${prose(one.means)}
 ${one.todo !== undefined && html`<p><strong>What to do.</strong> ${prose(one.todo)}</p>`}</li>`,
     );
     return html`<section class="panel" id="${rule}"><h2>${rule}</h2>
 <p>${prose(means)}</p>
-${items.length > 0 && html`<ul class="events">${items}</ul>`}
+${causes.length > 0 && html`<ul class="events">${causes}</ul>`}
 ${done !== undefined && html`<p><strong>What was done.</strong> ${prose(done)}</p>`}
 ${todo !== undefined && html`<p><strong>What to do.</strong> ${prose(todo)}</p>`}</section>`;
   });

@@ -37,28 +37,28 @@ export const endStop = 'Switch writes on again';
 export function writesOnPath(scope: WriteScope): string {
   switch (scope.kind) {
     case 'everything':
-      return writesPath(false);
+      return writesPath('on');
     case 'account':
-      return writesPath(false, { account: scope.account });
+      return writesPath('on', { account: scope.account });
     case 'mailbox':
-      return writesPath(false, { mailbox: mailboxKey(scope.account, scope.mailboxId) });
+      return writesPath('on', { mailbox: mailboxKey(scope.account, scope.mailboxId) });
   }
 }
 
 export function alertCommands(alert: Alert, silence: Silence | null): Markup {
   const { rule, account, mailboxId } = alert;
   const scope = mailboxId === null ? { account } : { mailbox: mailboxKey(account, mailboxId) };
-  const first =
+  const remedy =
     protectionOf(alert) === 'writes'
-      ? doLink(writesPath(false, account === noAccount ? {} : scope), endStop)
+      ? doLink(writesPath('on', account === noAccount ? {} : scope), endStop)
       : rule === 'guard_held'
         ? html`${heldLinks(alert)} ${stopLinks(alert)}`
         : '';
-  const second = silence
+  const silencing = silence
     ? doLink(silenceExpirePath(silence.id), 'Expire the silence')
     : doLink(alertSilencePath(alert, silenceLasts), 'Silence 4 h');
   const acknowledge = mayAcknowledge(alert) ? doLink(acknowledgePath(alert), 'Acknowledge') : '';
-  return html`<p class="line">${first} ${acknowledge} ${isDisarming(alert) ? '' : second}</p>`;
+  return html`<p class="line">${remedy} ${acknowledge} ${isDisarming(alert) ? '' : silencing}</p>`;
 }
 
 /** Links that carry out or drop what the circuit breaker holds, each with its effect. */
@@ -71,8 +71,8 @@ export function heldLinks({ object, facts: { numbers } }: Alert): Markup {
 
 function stopLinks({ facts: { accounts = [], numbers } }: Alert): readonly Markup[] {
   if (numbers['acts_from'] === undefined) return [];
-  if (accounts.length > stopsOffered) return [doLink(writesPath(true), 'Switch writes off')];
-  return accounts.map((account) => doLink(writesPath(true, { account }), `Writes off: ${account}`));
+  if (accounts.length > stopsOffered) return [doLink(writesPath('off'), 'Switch writes off')];
+  return accounts.map((account) => doLink(writesPath('off', { account }), `Writes off: ${account}`));
 }
 
 export function ruleCommands(alert: Alert): Markup | '' {
@@ -90,7 +90,7 @@ export const undoLink = doLink(undoPath, 'Undo the last hour');
 export const addSilenceLink = doLink(silencePath({}, silenceLasts), 'Add a silence');
 
 export function writeStopLink(isStopped: boolean): Markup {
-  return isStopped ? doLink(writesPath(false), endStop) : doLink(writesPath(true), 'Switch writes off');
+  return isStopped ? doLink(writesPath('on'), endStop) : doLink(writesPath('off'), 'Switch writes off');
 }
 
 export function mailboxLinks(mailbox: { readonly account: string; readonly id: string }): readonly Markup[] {
@@ -102,7 +102,7 @@ export function mailboxLinks(mailbox: { readonly account: string; readonly id: s
     doLink(mailboxCommandPath(mailbox, 'limit'), 'Set the daily limit'),
     doLink(mailboxCommandPath(mailbox, 'set'), 'Other settings'),
     doLink(silencePath({ account: [account], mailbox: [id] }, silenceLasts), 'Silence 4 h'),
-    doLink(writesPath(true, { mailbox: mailboxKey(account, id) }), 'Switch writes off here'),
+    doLink(writesPath('off', { mailbox: mailboxKey(account, id) }), 'Switch writes off here'),
   ];
 }
 
