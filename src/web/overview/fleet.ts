@@ -259,12 +259,7 @@ function hasWord({ mailbox, state }: RankedMailbox, word: string): boolean {
 /** Sort key: the oldest first. What memory does not date comes before all others. */
 export function heldKey(one: RankedMailbox): Key {
   const { account, id, email } = one.mailbox;
-  const { since } = holdOf(one, factsOf(one.mailbox), {
-    zone: 'UTC',
-    isUnread: false,
-    now: 0,
-    stop: null,
-  });
+  const { since } = holdOf(one, factsOf(one.mailbox), { zone: 'UTC', isUnread: false, now: 0, stop: null });
   return [since ?? 0, one.rank, email, id, account];
 }
 

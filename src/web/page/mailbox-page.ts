@@ -80,11 +80,7 @@ export const mailboxPage = pageAt(
     const changes = entries?.changes ?? row.mailbox.changes.toReversed();
     const zone = parts.timeZone();
     const { enforce } = policyOf(row.mailbox);
-    const notGuarded = notGuardedText(fleet, row.mailbox, {
-      now,
-      zone,
-      enforce,
-    });
+    const notGuarded = notGuardedText(fleet, row.mailbox, { now, zone, enforce });
     const isUnread = typeof fleet.account(account)?.failingSince === 'number';
     const facts = { fleet, row, actions, changes, notGuarded, isUnread, now, zone };
     const days = dayChart({
