@@ -157,7 +157,7 @@ function eventsOf(message: GroupMessage, people: ForPeople): readonly PagerDutyE
     ...told.map((transition) => {
       const { kind, alert } = transition;
       const alone: GroupMessage = { ...message, kind, severity: alert.severity, transitions: [transition] };
-      return triggerOf(alone, subjectOf(transition, more), people);
+      return triggerOf(alone, triggerSubjectOf(transition, more), people);
     }),
     ...resolved.map(({ alert }) => resolveOf(alert.fingerprint)),
   ];
@@ -177,7 +177,7 @@ interface TriggerSubject {
   readonly details: Readonly<Record<string, string>>;
 }
 
-function subjectOf({ at, alert }: Transition, more: TriggerSubject['details']): TriggerSubject {
+function triggerSubjectOf({ at, alert }: Transition, more: TriggerSubject['details']): TriggerSubject {
   const { rule, account, email, object, severity } = alert;
   const isOfNone = account === noAccount;
   return {

@@ -19,10 +19,10 @@ export function inconsistencies(tree: unknown): Finding[] {
   const channels = mappings(alerts['channels']);
   return [
     ...sharedKeys(mappings(root['accounts'])),
-    ...repeats(mappings(root['accounts']), ['accounts']),
-    ...repeats(channels, ['alerts', 'channels']),
-    ...repeats(mappings(fieldsOf(root['recipes'])['api_keys']), ['recipes', 'api_keys']),
-    ...repeats(mappings(alerts['mute_times']), ['alerts', 'mute_times']),
+    ...repeatedNames(mappings(root['accounts']), ['accounts']),
+    ...repeatedNames(channels, ['alerts', 'channels']),
+    ...repeatedNames(mappings(fieldsOf(root['recipes'])['api_keys']), ['recipes', 'api_keys']),
+    ...repeatedNames(mappings(alerts['mute_times']), ['alerts', 'mute_times']),
     ...ofChannelNames(alerts, channels),
     ...ofMuteTimes(alerts),
   ];
@@ -81,7 +81,7 @@ function hostOf({ base_url: url }: JsonFields): unknown {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : url;
 }
 
-function repeats(holders: readonly JsonFields[], path: Path): Finding[] {
+function repeatedNames(holders: readonly JsonFields[], path: Path): Finding[] {
   return holders.flatMap((holder, index) => {
     const first = holders.findIndex((other) => other['name'] === holder['name']);
     if (typeof holder['name'] !== 'string' || first === index) return [];

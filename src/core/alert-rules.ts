@@ -8,6 +8,7 @@ export const severities = ['critical', 'warning', 'info'] as const;
 export type Severity = (typeof severities)[number];
 
 interface RuleEntry {
+  /** Words for one or more of its alerts in messages. */
   readonly name: string;
   readonly severity: Severity;
   /** Time that the condition must last; 0 if absent. A cause may have a shorter one, in its condition. */

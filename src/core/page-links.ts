@@ -49,10 +49,7 @@ export function mailboxCommandPath(
   return `/mailboxes?${new URLSearchParams({ mailbox: key, do: command })}`;
 }
 
-export function writesPath(
-  to: 'on' | 'off',
-  scope: { readonly account?: string; readonly mailbox?: string } = {},
-): string {
+export function writesPath(to: 'on' | 'off', scope: { account?: string; mailbox?: string } = {}): string {
   return `/writes?${new URLSearchParams({ ...scope, do: to })}`;
 }
 

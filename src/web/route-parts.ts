@@ -34,6 +34,7 @@ export interface Readiness {
   readonly reasons: readonly string[];
 }
 
+/** A transition is null if it concerns no mailbox that the visitor may see. */
 export type SeenTransition = StoredTransition | { readonly id: number; readonly transition: null };
 
 export interface RouteParts extends AccessParts {

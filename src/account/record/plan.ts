@@ -109,14 +109,14 @@ export function planAfter({ mailbox, verdict, mayPlan, now, newId }: Planning): 
   // A person's change that is about to be sent comes first, too.
   if (current?.by && isActive(current)) return [];
   if (mayPlan && isActive(current) && current.kind === wanted) return [];
-  const changes: Action[] = [];
+  const actions: Action[] = [];
   const why = mayPlan ? `no longer needed: ${reasonWords(verdict.reason)}` : writesOffReason;
-  if (isActive(current)) changes.push(actionAfter(current, { kind: 'dropped', detail: why, at: now }));
+  if (isActive(current)) actions.push(actionAfter(current, { kind: 'dropped', detail: why, at: now }));
   if (wanted && mayPlan) {
-    const change = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };
-    changes.push(plannedAction(mailbox, change, { verdict, now, newId }));
+    const toPlan = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };
+    actions.push(plannedAction(mailbox, toPlan, { verdict, now, newId }));
   }
-  return changes;
+  return actions;
 }
 
 export type WantedChange = Pick<

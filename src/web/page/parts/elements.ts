@@ -35,7 +35,7 @@ function timeMarkup(at: EpochMs, show: 'ago' | 'for' | 'age', words: string, wha
   return html`<time datetime="${iso}" title="${what}${iso}" data-show="${show}">${words}</time>`;
 }
 
-/** Age such as "7 min ago", with the moment in the title. */
+/** Distance such as "7 min ago" or "in 7 min", with the moment in the title. */
 export function ago(at: EpochMs | null, now: EpochMs): Markup {
   if (at === null) return html`<span class="muted">never</span>`;
   return timeMarkup(at, 'ago', at > now ? `in ${duration(at - now)}` : `${duration(now - at)} ago`, '');
