@@ -98,11 +98,11 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     ...own.filter(({ rule }) => ruleBook[rule].shows === 'sender').map(({ facts }) => `${facts.title}.`),
     also && `Also seen: ${also}.`,
     incidentAdvice(incident.cause),
-    isAny('paused') ? campaignsUntouched : campaignsIfReal,
+    isAny('paused') ? campaignsUntouched : campaignsIfReal(members.length),
     holds.length > 0 ? unattendedText(holds, { ...look, isUnread: false }) : '',
     ...(isAny('held') ? hosts : []).flatMap((host) => [
-      `Real bounces: \`warmwarden breaker apply${host}\` acts on EVERY mailbox held there, also beyond this incident.`,
-      `Wrong data: \`warmwarden breaker discard${host}\` voids the bounces of EVERY mailbox held there.`,
+      `Real bounces: \`warmwarden breaker apply${host}\` acts on ALL mailboxes held on this API, also beyond this incident.`,
+      `Wrong data: \`warmwarden breaker discard${host}\` voids the bounces of ALL mailboxes held on this API.`,
     ]),
   ].filter((text) => text !== '');
 }

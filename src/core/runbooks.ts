@@ -90,7 +90,7 @@ const runbooks: Readonly<Record<AlertRule, Runbook>> = {
         todo: 'Clean the list, then run `warmwarden resume MAILBOX`.',
       },
     ],
-    todo: 'Campaigns keep sending: stop them yourself, now. The history: `warmwarden explain MAILBOX`. Undo a switch: `warmwarden mode MAILBOX MODE`.',
+    todo: 'Take a paused mailbox out of its campaigns, now. The history: `warmwarden explain MAILBOX`. Undo a switch: `warmwarden mode MAILBOX MODE`.',
   },
   restored: {
     means:

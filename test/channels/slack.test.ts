@@ -216,7 +216,7 @@ test('several actions: the title says what was done, and each mailbox has its co
   });
   const { headline, lead, items } = messageText(messageWith(events), settings);
   expect(headline).toContain('1 warm-up paused, 2 mailboxes switched to recovery mode');
-  expect(lead.join()).toContain('Campaigns keep sending');
+  expect(lead.join()).toContain('Campaigns still send from a paused mailbox');
   expect(headline).not.toContain('(3)');
   for (const { sentences } of items)
     expect(sentences).toEqual([expect.stringContaining('4 bounces'), expect.stringMatching(/`/)]);

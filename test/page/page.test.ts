@@ -283,7 +283,7 @@ test.each(headlines)('the headline $name', async ({ fleet = calmFleet(), put, sa
 const adviceOf = async (fleet: Fleet) => JSON.parse(await read(fleet, '/api/fleet')).advice;
 const warned = 'The warning below can wait until morning.';
 const clean =
-  'Stop the campaigns of sales@acme.example yourself, now. Once their recipient lists are clean, resume the warm-up: Warmwarden never does that by itself.';
+  'Paused: take sales@acme.example out of its campaigns yourself, now. Once their recipient lists are clean, resume the warm-up: Warmwarden never does that by itself.';
 
 test.each([
   { of: 'a warning of no mailbox', claims: [], warning: true, says: `Nothing is urgent. ${warned}` },

@@ -91,7 +91,7 @@ function keyRejected({ name, rejections, lastSuccessAt, failingSince, lastFailur
     firing: () => [
       notGuarded(name, 'its API key is rejected'),
       lastFailure && sentence(withoutAdvice(lastFailure)),
-      'Replace it by one with read and write permission, then reload the configuration (an environment variable: restart Warmwarden).',
+      'Replace it by one that can read and write, then run `warmwarden reload`; if it is in an environment variable, restart.',
     ],
     ended: () => [`${name}: the key is accepted again`],
   });
@@ -122,7 +122,7 @@ function listNeverRead(account: AccountState, now: EpochMs, zone: string): Condi
     since,
     firing: () => [
       notGuarded(name, "its mailbox list can't be read"),
-      `Warmwarden has not read the mailbox list of account ${name} since ${momentText(since, zone)}, and polls no mailbox without it.`,
+      `Warmwarden has not had the mailbox list of account ${name} since its start, so it polls no mailbox (first failure: ${momentText(since, zone)}).`,
       failure && sentence(withoutAdvice(failure.detail)),
       listUnreadAdvice(failure?.detail ?? ''),
     ],

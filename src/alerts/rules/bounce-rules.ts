@@ -243,7 +243,7 @@ export function bounceBurst(mailbox: MailboxState, context: MailboxContext): Con
       ...(verdict && burst ? burstSentences(verdict, burst) : []),
       countsRead(mailbox, context),
       ...bounceKinds(mailbox),
-      'Check what the mailbox has sent on these days.',
+      burst && `Check what the mailbox has sent since ${datesText(burst.from, burst.from)}.`,
     ],
     ended: () => [`${mailbox.email}: the burst of bounces is over`, ...explained(mailbox, context)],
     numbers: () => ({

@@ -66,10 +66,10 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
         : `${actsFromText(actsFrom, context.now, zone)}, if fresh data still shows the breach: on at most a tenth of this API's running mailboxes per 15 minutes, the worst first.`,
       'Read the bounces of one of them in the warm-up service: real, or wrong data?',
       emergencies.length > 0 &&
-        `If they are real, stop the campaigns of ${firstText(
+        `If they are real, take ${firstText(
           emergencies.map(({ email }) => email),
           namedMailboxes,
-        )} yourself, now.`,
+        )} out of ${emergencies.length === 1 ? 'its' : 'their'} campaigns yourself, now.`,
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       `Wrong data: ${end('discard')} voids the bounces of ${held.length === 1 ? 'this mailbox' : `these ${held.length}`}${others === 0 ? '' : `, and of ${counted(others, 'mailbox', 'mailboxes')} of others`}: only new ones count.`,
     ],

@@ -152,7 +152,7 @@ export function crashed(crash: Crash | null, zone: string): Condition {
     firing: () => [
       'Warmwarden crashed, and runs again',
       crash && `It crashed on ${momentText(crash.at, zone)}: ${crash.why}.`,
-      'It guarded no mailbox until its restart, and lost nothing. `/readyz` names any account that is still not guarded. The log has the error: please report it.',
+      'It guarded no mailbox until its restart, and lost nothing. The page names any account that is still NOT GUARDED. The log has the error: please report it.',
     ],
     ended: () => ['Warmwarden runs again'],
   });

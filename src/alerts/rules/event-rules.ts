@@ -34,7 +34,7 @@ export function changedByOthersEvent(
   const isRaised = nearLimit && changes.some(({ kind }) => kind === 'mode_raised');
   const isResumed = changes.some(({ kind }) => kind === 'resumed');
   const effect = forgets
-    ? 'After a change of the mode, these bounces no longer count: the count starts again on the next full day.'
+    ? 'After a change of the mode, these bounces no longer count: counting starts again the day after (UTC).'
     : 'These bounces still count, now against the higher limit of the new mode.';
   const facts = {
     title: `${email}: ${listText(changes.map(({ kind }) => changeNames[kind]))} by others`,
@@ -68,8 +68,8 @@ export function manyStoppedEvent(
     title: `${account}: ${countedOf(stopped.length, running, 'warm-up')} stopped within an hour`,
     sentences: [
       `Their status now says ${firstText(words, wordsNamed)}. Warmwarden did not do this, and the number may still grow.`,
-      'Warmwarden does not judge them until they send on a day after today.',
-      `If your team did not do this, find out who did. If ${firstText(words, wordsNamed)} means running, add it to api.status_words.`,
+      'Warmwarden does not judge a stopped warm-up.',
+      `If your team did not do this, find out who did. If "${firstText(words, wordsNamed)}" means running, they are NOT GUARDED: add it to api.status_words.`,
     ],
     numbers: { stopped: stopped.length, running },
   };

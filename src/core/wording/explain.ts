@@ -98,7 +98,7 @@ function withinLimitText(verdict: Verdict): string {
   const progress = progressText(verdict);
   const back = progress && ` ${progress}`;
   if (verdict.windowDays === 0)
-    return `${verdict.restore ? 'Warmwarden switched it to recovery mode' : 'The mode was changed or the warm-up was resumed'}, so earlier emails and bounces no longer count. Until counting starts again on the next full day (UTC), Warmwarden acts only on an emergency.${back}`;
+    return `${verdict.restore ? 'Warmwarden switched it to recovery mode' : 'The mode was changed or the warm-up was resumed'}, so earlier emails and bounces no longer count. Counting starts again the day after (UTC); until then, Warmwarden acts only on an emergency.${back}`;
   if (verdict.sent === 0) return `No emails have been sent yet on the days that count toward the bounce limit.${back}`;
   const left = verdict.bouncesUntilBreach;
   return left === null || left === 0
@@ -247,14 +247,17 @@ export function undoText(action: Action): string {
   const { account, email, mailboxId, before } = action;
   const name = typedName({ account, id: mailboxId, email });
   if (action.kind === 'pause') {
-    return `Once its recipient list is clean, resume the warm-up: \`warmwarden resume ${name}\`, or in the warm-up service.`;
+    return `Once its campaign list is clean, resume the warm-up: \`warmwarden resume ${name}\`, or in the warm-up service.`;
   }
   return `To undo this: \`warmwarden mode ${name} ${before.mode ?? 'MODE'}\`, or in the warm-up service.`;
 }
 
-/** A pause stops only the warm-up: a person must stop the campaigns. */
-export const campaignsUntouched = 'Campaigns keep sending: stop them yourself, now.';
-export const campaignsIfReal = 'Campaigns keep sending: if the bounces are real, stop them yourself.';
+/** A pause stops only the warm-up: a person must stop the campaign emails. */
+export const campaignsUntouched = 'Campaigns still send from a paused mailbox: take it out of them yourself, now.';
+export function campaignsIfReal(mailboxes: number): string {
+  const whom = mailboxes === 1 ? 'it out of its' : `all ${mailboxes} out of their`;
+  return `If the bounces are real, take ${whom} campaigns yourself.`;
+}
 
 /** Adds a full stop and a capital. */
 export function sentence(text: string): string {

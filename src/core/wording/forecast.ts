@@ -58,7 +58,7 @@ export function mendText({ mend, isHeldBack, narrow }: Forecast): string {
   const byPlan = plan
     ? `A key with ${counted(mend.requestsPerMinute, 'request')} a minute would be enough (plan ${plan[0]}: ${plan[1]})`
     : `It would take ${counted(mend.requestsPerMinute, 'request')} a minute, more than any plan gives one key: spread the mailboxes over several accounts`;
-  return `${byPlan}. Or choose a cadence with stats every ${spanText(mend.statsMs)} and warm-up every ${spanText(mend.warmupMs)}.`;
+  return `${byPlan}. Or poll stats every ${spanText(mend.statsMs)} and warm-up data every ${spanText(mend.warmupMs)}.`;
 }
 
 export interface Reading {

@@ -332,7 +332,7 @@ function startAdvice(facts: HeadlineFacts): string {
 }
 
 function stopAdvice({ paused }: HeadlineFacts): string {
-  return `Stop the campaigns of ${paused.length === 1 ? paused[0] : `the ${paused.length} paused mailboxes`} yourself, now.`;
+  return `Paused: take ${paused.length === 1 ? `${paused[0]} out of its campaigns` : `the ${paused.length} mailboxes out of their campaigns`} yourself, now.`;
 }
 
 /** Returns a sentence for each cause, the worst first. An outage has its last failure, which its headline does not say. */

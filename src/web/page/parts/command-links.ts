@@ -102,7 +102,7 @@ export function mailboxLinks(mailbox: { readonly account: string; readonly id: s
     doLink(mailboxCommandPath(mailbox, 'limit'), 'Set the daily limit'),
     doLink(mailboxCommandPath(mailbox, 'set'), 'Other settings'),
     doLink(silencePath({ account: [account], mailbox: [id] }, silenceLasts), 'Silence 4 h'),
-    doLink(writesPath('off', { mailbox: mailboxKey(account, id) }), 'Switch writes off here'),
+    doLink(writesPath('off', { mailbox: mailboxKey(account, id) }), 'Switch its writes off'),
   ];
 }
 
