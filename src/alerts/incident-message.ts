@@ -10,7 +10,7 @@ import { campaignsIfReal, campaignsUntouched } from '../core/wording/explain.ts'
 import {
   causeNoun,
   causeText,
-  domainsOf,
+  domainCountOf,
   doneTexts,
   incidentAdvice,
   incidentTitle,
@@ -62,7 +62,7 @@ export function messageIncident(
     beganAt,
     endedAt,
     memberCount: members.length,
-    domainCount: domainsOf(members),
+    domainCount: domainCountOf(members),
     worst: worst.map((one) => {
       const { account, mailboxId, email } = one;
       return { account, mailboxId, email, line: memberLine(one, look.zone) };

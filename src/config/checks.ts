@@ -23,13 +23,13 @@ export function inconsistencies(tree: unknown): Finding[] {
     ...repeatedNames(channels, ['alerts', 'channels']),
     ...repeatedNames(mappings(fieldsOf(root['recipes'])['api_keys']), ['recipes', 'api_keys']),
     ...repeatedNames(mappings(alerts['mute_times']), ['alerts', 'mute_times']),
-    ...ofChannelNames(alerts, channels),
-    ...ofMuteTimes(alerts),
+    ...unknownChannels(alerts, channels),
+    ...unknownMuteTimes(alerts),
   ];
 }
 
 /** Names of channels that do not exist, or can't send a digest: Alertmanager and recipes have no use for it. */
-function ofChannelNames(alerts: JsonFields, channels: readonly JsonFields[]): Finding[] {
+function unknownChannels(alerts: JsonFields, channels: readonly JsonFields[]): Finding[] {
   const names = namesOf(channels);
   const holders = ['routes', 'digests'].flatMap((key) =>
     mappings(alerts[key]).map((one, index): [Path, JsonFields] => [[key, index], one]),
@@ -45,7 +45,7 @@ function ofChannelNames(alerts: JsonFields, channels: readonly JsonFields[]): Fi
   );
 }
 
-function ofMuteTimes(alerts: JsonFields): Finding[] {
+function unknownMuteTimes(alerts: JsonFields): Finding[] {
   const names = namesOf(mappings(alerts['mute_times']));
   return mappings(alerts['routes']).flatMap(({ mute }, route) =>
     strings(mute).flatMap((name, index) => {
@@ -114,7 +114,7 @@ export function warnings(config: Config): Finding[] {
     ...warningsOfKeys(config),
     ...warningsOfSchedules(config),
     ...warningsOfChannels(config),
-    ...unreachedAlerts(config.alerts),
+    ...unreachedSeverities(config.alerts),
     ...warningsOfAccess(config),
     ...warningsOfStore(config.store),
   ];
@@ -202,7 +202,7 @@ function warningsOfStore(store: Config['store']): Finding[] {
 }
 
 /** Findings for the severities that no route takes to people. Info alerts need not reach them. */
-export function unreachedAlerts({ channels, routes }: Pick<Config['alerts'], 'channels' | 'routes'>): Finding[] {
+export function unreachedSeverities({ channels, routes }: Pick<Config['alerts'], 'channels' | 'routes'>): Finding[] {
   const people = new Set(channels.filter(({ type }) => type !== 'recipe').map(({ name }) => name));
   // The absence of any channel has a finding of its own.
   if (channels.length === 0) return [];

@@ -1,4 +1,4 @@
-// Answers a scrape: series of mailboxes from cached blocks, series of the fleet and of the daemon computed anew.
+// Answers a scrape: series of mailboxes from cached blocks (anew for a limited reader), of the fleet and the daemon anew.
 import type { Context, Hono } from 'hono';
 import type { Fleet } from '../core/fleet/fleet.ts';
 import type { Tally } from '../core/records.ts';

@@ -258,7 +258,7 @@ export class RecipeRunner {
       const said = isFull ? errorText(error) : 'its rows could not be kept: the log of Warmwarden says why';
       if (!hasEnded(active.run))
         active.run = { ...active.run, status: 'failed', error: said, endedAt: world.clock.now() };
-      await runs.write(active.run).catch(() => {});
+      await runs.write(active.run).catch((again: unknown) => this.#unrecorded(active, again));
     }
     this.#running -= 1;
     this.#forget(active);

@@ -8,7 +8,7 @@ const chunkBytes = 64 * 1024;
 const maxRowBytes = 256 * 1024;
 const stdout = 1;
 
-/** A full pipe blocks, so rows never pile up here. */
+/** Waits until the parent has read, so rows never pile up here. A full pipe blocks, or answers EAGAIN. */
 function say(line: string): void {
   let bytes = Buffer.from(`${line}\n`);
   while (bytes.length > 0) {

@@ -117,7 +117,7 @@ export const nowParameter = 'now';
 let emptySandbox: DatabaseSync | null = null;
 
 export function checkSelect(select: string, parameters: readonly string[], hasOperation: boolean): readonly string[] {
-  const bare = withoutTexts(select);
+  const bare = withoutQuotedAndComments(select);
   if (!/^\s*(select|with|values)\b/i.test(bare)) return ['must be one SELECT'];
   const problems = parameterProblems(bare, parameters);
   let columns: readonly string[];
@@ -131,7 +131,7 @@ export function checkSelect(select: string, parameters: readonly string[], hasOp
     });
     const statement = emptySandbox.prepare(select);
     // SQLite compiles the first statement and is silent about the rest.
-    if (withoutTexts(select.slice(statement.sourceSQL.length)).trim() !== '')
+    if (withoutQuotedAndComments(select.slice(statement.sourceSQL.length)).trim() !== '')
       problems.push('must be one SELECT, not several');
     columns = statement.columns().map(({ name }) => name);
   } catch (error) {
@@ -163,7 +163,7 @@ function parameterProblems(bare: string, parameters: readonly string[]): string[
   return [...problems];
 }
 
-function withoutTexts(sql: string): string {
+function withoutQuotedAndComments(sql: string): string {
   return sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (text) =>
     text.startsWith('-') || text.startsWith('/') ? ' ' : "''",
   );

@@ -1,6 +1,6 @@
 // `alerts` of the file: what `check` says of severities that no route takes, and the settings of rules, whose default is what is not written.
 import { expect, test } from 'vitest';
-import { unreachedAlerts } from '../../src/config/checks.ts';
+import { unreachedSeverities } from '../../src/config/checks.ts';
 import type { Config, RouteConfig } from '../../src/config/config.ts';
 import { defaultRuleSettings } from '../../src/core/alert-rules.ts';
 import { minuteMs } from '../../src/core/time.ts';
@@ -12,7 +12,7 @@ const channels = [
 ];
 
 const said = (...routes: readonly RouteConfig[]) =>
-  unreachedAlerts({ channels, routes } as unknown as Config['alerts']).map(({ message }) => message);
+  unreachedSeverities({ channels, routes } as unknown as Config['alerts']).map(({ message }) => message);
 const to = (channel: string, match: RouteConfig['match']) => ({ match, channels: [channel] });
 
 test('a severity that no route takes to people is said; info is not missed', () => {

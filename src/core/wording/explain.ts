@@ -32,7 +32,7 @@ export const firstVerdictText =
 const withRate = (text: string) => (verdict: Verdict) => `${rateText(verdict)} ${text}`;
 
 const reasonTexts: Readonly<Record<Reason, string | ((verdict: Verdict) => string)>> = {
-  ok: withinLimitText,
+  ok: okText,
   insufficient_evidence: insufficientText,
   already_paused: 'The warm-up is already paused, so there is nothing to decide.',
   not_running: 'The warm-up is not running, so there is nothing to decide.',
@@ -94,7 +94,7 @@ export function countsAndRate(verdict: Verdict | undefined): string {
   return `${bouncesText(counts)}: ${percentText(rate, verdict?.limitPpm)}`;
 }
 
-function withinLimitText(verdict: Verdict): string {
+function okText(verdict: Verdict): string {
   const progress = progressText(verdict);
   const back = progress && ` ${progress}`;
   if (verdict.windowDays === 0)
@@ -171,7 +171,7 @@ function emergencyText(counts: NonNullable<Verdict['emergency']>): string {
   return `${capital(bouncesText(counts))} since ${again}${datesText(counts.from, counts.from)}${tail}.`;
 }
 
-/** A time of day, because the sentence is read for hours. */
+/** Gives a time of day, because an age would be wrong when the sentence is read hours later. */
 export function countsReadText(verdict: Verdict, judgedAt: EpochMs, zone: string): string {
   return `Based on counts read on ${momentText(judgedAt - verdict.dataAgeMs, zone)}.`;
 }

@@ -16,7 +16,7 @@ export function incidentTitle(
   members: readonly IncidentMailbox[],
   zone: string,
 ): string {
-  const domains = cause.attribute === 'domain' ? '' : ` on ${counted(domainsOf(members), 'domain')}`;
+  const domains = cause.attribute === 'domain' ? '' : ` on ${counted(domainCountOf(members), 'domain')}`;
   const count = counted(members.length, 'mailbox', 'mailboxes');
   const which = kind === null ? '' : `, mostly ${kind} bounces`;
   const limits = members.length === 1 ? 'its bounce limit' : 'their bounce limits';
@@ -92,6 +92,6 @@ export function memberLine(one: IncidentMailbox, zone: string): string {
   return `${name}: ${bouncesText(one)}, ${stateWords[state]} (${momentText(since, zone)})`;
 }
 
-export function domainsOf(members: readonly IncidentMailbox[]): number {
+export function domainCountOf(members: readonly IncidentMailbox[]): number {
   return new Set(members.map(({ email }) => domainOf(email))).size;
 }

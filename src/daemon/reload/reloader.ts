@@ -166,7 +166,7 @@ export class Reloader {
     ];
   }
 
-  /** The change can fail as a whole, so it comes before any other. */
+  /** Comes before all other changes, because the store may refuse it, and then the reload has changed nothing. */
   async #showAdded({ accounts }: Config, added: readonly string[]): Promise<void> {
     const { fleet, store, turns } = this.#parts.rooms;
     if (added.length === 0) return;
