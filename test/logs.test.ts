@@ -25,7 +25,7 @@ const madeElsewhere: Readonly<Record<string, string>> = {
     "a failure of the API in its own words, with `failure` and `status`; an account's",
   'account/account-health.ts: said': "as error, a mailbox's as warn",
   'account/account-health.ts: sumText(forecast)':
-    '`12 mailboxes at 90 requests a minute: the cadence needs 3 a minute, and spare requests take up to 50; ...`',
+    '`12 mailboxes at 90 requests a minute: the cadence needs 3 a minute, extra polls take up to 50; ...`',
 };
 
 const logCall = /\blog(?:\.(?:info|warn|error)|\[[^\]]*\])$/;

@@ -26,7 +26,7 @@ import { mustWait } from './record/rivals.ts';
 
 /** Interval of the checks that depend on time alone: `for`, staleness, the state of the account. */
 const timeTickMs = 30 * secondMs;
-/** A 429 below the limit shows another user of the key: no spare requests are made for this time. */
+/** A 429 below the limit shows another user of the key: no extra polls are made for this time. */
 const noSpareForMs = 10 * minuteMs;
 /** A stopped loop ends at once unless it hangs. A POST in progress has its own, shorter deadline. */
 const loopsEndWithinMs = 10 * secondMs;
@@ -90,7 +90,7 @@ export class Pulse {
 export interface AccountWatchOptions extends GuardedAccount {
   readonly schedules: Readonly<Record<Route, Schedule>>;
   readonly lease: AccountLease;
-  /** Minimum age of statistics before a spare request reads them again, milliseconds; 0 switches early reads off. */
+  /** Minimum age of statistics before an extra poll reads them again, milliseconds; 0 switches early reads off. */
   readonly statsIntervalMinMs: number;
   readonly sparePpm: Ppm;
 }

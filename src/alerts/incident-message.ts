@@ -98,7 +98,7 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     ...own.filter(({ rule }) => ruleBook[rule].shows === 'sender').map(({ facts }) => `${facts.title}.`),
     also && `Also seen: ${also}.`,
     incidentAdvice(incident.cause),
-    isAny('paused') ? campaignsUntouched : campaignsIfReal(members.length),
+    isAny('paused') ? campaignsUntouched : campaignsIfReal(members.length, isAny('recovery')),
     holds.length > 0 ? unattendedText(holds, { ...look, isUnread: false }) : '',
     ...(isAny('held') ? hosts : []).flatMap((host) => [
       `Real bounces: \`warmwarden breaker apply${host}\` acts on ALL mailboxes held on this API, also beyond this incident.`,

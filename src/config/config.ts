@@ -141,12 +141,12 @@ const poll = section({
   statsIntervalMinMs: keyed(
     duration(),
     '60s',
-    'With spare requests, the list and the stats are read sooner, at most this often. 0s: never.',
+    'With extra polls, the list and the stats are read sooner, at most this often. 0s: never.',
   ),
   spareSharePpm: keyed(
     share(0, 1_000_000),
     '50%',
-    'The most that spare requests take of the rate limit; none for 10 minutes after a 429. Below 10%: 10%. 0%: none.',
+    'The most that extra polls take of the rate limit; none for 10 minutes after a 429. Below 10%: 10%. 0%: none.',
   ),
 });
 

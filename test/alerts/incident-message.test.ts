@@ -35,7 +35,7 @@ test('an incident with a held mailbox says when Warmwarden acts there, or that i
 test('an incident says whether campaigns must stop now, or only if the bounces are real', () => {
   const allAre = (state: 'paused' | 'recovery') => incident.members.map((one) => ({ ...one, state }));
   expect(sentencesAbout(allAre('recovery'))).toContain(
-    'If the bounces are real, take all 4 out of their campaigns yourself.',
+    'If the bounces are real, take all 4 out of their campaigns yourself, those in recovery too.',
   );
   expect(sentencesAbout(allAre('paused'))).toContain('take it out of them yourself, now.');
 });

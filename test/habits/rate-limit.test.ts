@@ -86,7 +86,7 @@ test('statistics with a limit of their own that is far below the cadence: that i
   );
 });
 
-test('spare requests take half of the limit at most beside what the cadence needs, and none for ten minutes after a 429', async () => {
+test('extra polls take half of the limit at most beside what the cadence needs, and none for ten minutes after a 429', async () => {
   await using api = await apiSaying(120, () => null);
   await using duty = await goOnDuty({ other: api, statsIntervalMinMs: minuteMs, headroomPpm: 30_000 });
   await duty.until(() => isJudged(duty), 5 * minuteMs);

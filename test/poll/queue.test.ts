@@ -164,7 +164,7 @@ test('urgent polls without end leave an eighth to what the cadence made due', ()
   expect(names.filter((name) => name !== 'stats m')).toEqual(['warmup m', 'warmup n']);
 });
 
-test('spare requests go to the list and to statistics, at most once in the interval a mailbox; 0 means never', () => {
+test('extra polls go to the list and to statistics, at most once in the interval a mailbox; 0 means never', () => {
   const [queue, never] = [sweptQueue(['m', 'n'], minuteMs), sweptQueue(['m', 'n'])];
   const names: (string | undefined)[] = [];
   for (let now = slotMs; now <= 2 * minuteMs; now += slotMs) {

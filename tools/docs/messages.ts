@@ -115,7 +115,7 @@ function incidentMessage(): GroupMessage {
   const [held] = messageSamples.guard_held;
   const firingAlerts = held && !('kind' in held) ? [firing(held).alert] : [];
   const look = { now: start, zone: 'UTC', pageUrl: page, firing: firingAlerts };
-  const restOf = () => ({ sharing: 3, changed: 0, others: 40 });
+  const restOf = () => ({ sharing: 3, changed: 0, others: 141 });
   return incidentMessageOf(messageIncident(incident, 'began', incident.members, { ...look, restOf }), [], start);
 }
 

@@ -155,7 +155,7 @@ function apiUnwell({ name, health, apiHealth: { status } }: AccountState): Condi
       `${name}: the API reports "${status}"`,
       `The health check of the API of account ${name} reports the status "${status}" instead of "ok".`,
       'Warmwarden continues as usual: it judges and acts on what the API answers.',
-      `Check the status page of the warm-up service. If its counts are wrong, switch writes off: \`warmwarden writes off --account ${name} --reason TEXT\`.`,
+      `Check the status page of the warm-up service. If the API's counts are wrong, stop all actions there: \`warmwarden writes off --account ${name} --reason TEXT\`.`,
     ],
     ended: () => [`${name}: the API reports "ok" again`],
     numbers: () => ({ status }),

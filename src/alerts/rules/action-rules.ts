@@ -116,7 +116,7 @@ function actionWords(action: Action, context: ActionContext): Words {
   const failed = state === 'refused' || state === 'unconfirmed';
   const overdue = isOverdue(action, now);
   const next =
-    nextTryAt === null ? 'Warmwarden does not try again.' : `Warmwarden tries again on ${momentText(nextTryAt, zone)}.`;
+    nextTryAt === null ? 'It is not sent again.' : `Warmwarden tries again on ${momentText(nextTryAt, zone)}.`;
   const change = action.targetMode === null ? 'pause its warm-up' : `set its mode to ${action.targetMode}`;
   const shown = action.targetMode === null ? 'the pause' : `${action.targetMode} mode`;
   const advice =

@@ -62,7 +62,7 @@ function failingWords({ name, failingSince, lastFailure }: ChannelHealth, zone: 
     `The channel has accepted no message since ${since}.`,
     why,
     'Mailboxes stay guarded. Messages are retried for a day, and then listed on the page as undelivered.',
-    `Test the channel: \`warmwarden channels test ${name}\``,
+    `After a change, run \`warmwarden reload\`, then \`warmwarden channels test ${name}\`.`,
   ];
 }
 

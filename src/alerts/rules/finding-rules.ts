@@ -172,7 +172,7 @@ function blacklisted(mailbox: MailboxState, context: MailboxContext): Condition 
       isNamed
         ? `${object} is on ${onLists}${ofAll}${namesText(lists)}.`
         : `The API says that ${object} is listed, and names no list.`,
-      major.length > 0 && `The lists that matter most to receivers: ${listText(major.slice(0, listsNamed))}.`,
+      major.length > 0 && `Critical by your setting "major": ${listText(major.slice(0, listsNamed))}.`,
       `${mailboxesText([mailbox, ...others])} ${others.length === 0 ? 'sends' : 'send'} from it. Warmwarden does nothing about it. Find the cause before you ask the lists to remove it.`,
     ],
     ended: () => [`${object}: no longer on a blacklist`, 'Two checks in a row found it on no blacklist that counts.'],

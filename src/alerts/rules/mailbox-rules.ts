@@ -199,7 +199,7 @@ function recoveryOverdue(mailbox: MailboxState, { now, rules }: MailboxContext):
       `${mailbox.email}: in recovery for over 45 days`,
       `Warmwarden switched it to recovery mode on ${momentText(claim?.since ?? now, rules.timeZone)}, and it has not been clean enough to go back.`,
       verdict && explainVerdict(verdict),
-      'Look for the cause: its recipient list, its DNS, its reputation. Or set the mode yourself.',
+      'Look for the cause: its recipient list, its DNS, its reputation. Once it is gone, set the mode yourself.',
     ],
     ended: () => [`${mailbox.email}: no longer in recovery for over 45 days`],
     numbers: () => claimNumbers(mailbox),

@@ -17,7 +17,7 @@ export interface ForecastInput extends Pick<DemandInput, 'mailboxes' | 'allowedP
   /** Share of the key's limit that is left to others. */
   readonly headroomPpm: number;
   readonly gaps: Gaps;
-  /** Minimum age of statistics before a spare request reads them again; 0 switches early reads off. */
+  /** Minimum age of statistics before an extra poll reads them again; 0 switches early reads off. */
   readonly earlyMs: number;
 }
 
@@ -160,7 +160,7 @@ interface DemandInput {
   /** Requests a minute beyond the needs of the cadence. */
   readonly sparePerMinute: number;
   readonly cadenceMs: Readonly<Record<Route, number>>;
-  /** True if spare requests read statistics early, by risk. */
+  /** True if extra polls read statistics early, by risk. */
   readonly early: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface QueueOptions {
   readonly sparePerMinute?: (now: number) => number;
   /** Earliest start by the kind's own limits alone. Default: at any time. */
   readonly opensAt?: (route: Route) => number;
-  /** Minimum age of statistics before a spare request reads them again; 0 switches early reads off. */
+  /** Minimum age of statistics before an extra poll reads them again; 0 switches early reads off. */
   readonly earlyMs: number;
 }
 

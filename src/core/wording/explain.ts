@@ -247,16 +247,16 @@ export function undoText(action: Action): string {
   const { account, email, mailboxId, before } = action;
   const name = typedName({ account, id: mailboxId, email });
   if (action.kind === 'pause') {
-    return `Once its campaign list is clean, resume the warm-up: \`warmwarden resume ${name}\`, or in the warm-up service.`;
+    return `Once its campaigns have clean recipient lists, resume the warm-up: \`warmwarden resume ${name}\`, or in the warm-up service.`;
   }
   return `To undo this: \`warmwarden mode ${name} ${before.mode ?? 'MODE'}\`, or in the warm-up service.`;
 }
 
 /** A pause stops only the warm-up: a person must stop the campaign emails. */
 export const campaignsUntouched = 'Campaigns still send from a paused mailbox: take it out of them yourself, now.';
-export function campaignsIfReal(mailboxes: number): string {
+export function campaignsIfReal(mailboxes: number, inRecovery: boolean): string {
   const whom = mailboxes === 1 ? 'it out of its' : `all ${mailboxes} out of their`;
-  return `If the bounces are real, take ${whom} campaigns yourself.`;
+  return `If the bounces are real, take ${whom} campaigns yourself${inRecovery ? ', those in recovery too' : ''}.`;
 }
 
 /** Adds a full stop and a capital. */

@@ -16,10 +16,9 @@ export function sumText({ mailboxes, allowedPerMinute, asksPerMinute, ...forecas
   const asked = Math.max(Math.round(asksPerMinute), mend === null ? 0 : allowedPerMinute + 1);
   const sum = `${counted(mailboxes, 'mailbox', 'mailboxes')} at ${counted(allowedPerMinute, 'request')} a minute: the cadence needs ${numberText(asked)} a minute`;
   const used = Math.round(usedPerMinute);
-  const spare =
-    asked < used && used < allowedPerMinute ? `, and spare requests take up to ${numberText(used - asked)}` : '';
+  const spare = asked < used && used < allowedPerMinute ? `, extra polls take up to ${numberText(used - asked)}` : '';
   const calm = calmestMs > oldestMs.stats ? `, or up to ${spanText(calmestMs)} for the mailboxes at least risk` : '';
-  return `${sum}${spare}; stats will be up to ${spanText(oldestMs.stats)} old${calm}`;
+  return `${sum}${spare}; stats are at most ${spanText(oldestMs.stats)} old${calm}`;
 }
 
 const kindWords: Readonly<Record<Route, string>> = {

@@ -34,7 +34,7 @@ const calmFleet: Scenario = {
   incidents: [],
 };
 
-/** Statistics every five minutes, as spare requests read them; one list a quarter of an hour costs the moved clock less. */
+/** Statistics every five minutes, as extra polls read them; one list a quarter of an hour costs the moved clock less. */
 const poll = { health: '*/15 * * * *', mailboxes: '*/15 * * * *', stats: '*/5 * * * *', stats_interval_min: '0s' };
 
 /** Bytes in use: pages without what is free in them. */

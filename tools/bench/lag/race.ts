@@ -39,7 +39,7 @@ const afterMs: Partial<Record<Route, number>> = {
 const earlyMs = minuteMs;
 /** The shipped headroom leaves 97 of 100. */
 const allowedShare = 0.97;
-/** As shipped: `poll.spare_share`. Round robin has no spare requests: it makes all that are allowed. */
+/** As shipped: `poll.spare_share`. Round robin has no extra polls: it makes all that are allowed. */
 const spareShare = 0.5;
 
 /** Requests start so far apart. */
