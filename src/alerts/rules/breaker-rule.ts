@@ -44,6 +44,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
   const name = apiName(api, accounts);
   const pauses = held.filter((entry) => context.verdictOf(entry)?.wanted === 'pause').length;
   const mailboxes = counted(held.length, 'mailbox', 'mailboxes');
+  const acted = breaker.entries.length - all.length;
   const inEmergency = emergencies.length === 0 ? '' : `, ${emergencies.length} of them in an emergency`;
   const [from, isOverdue] = [momentText(actsFrom, zone), context.now >= actsFrom];
   const end = (what: 'apply' | 'discard') => `\`warmwarden breaker ${what} ${apiHost(api)}\``;
@@ -71,7 +72,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
           namedMailboxes,
         )} out of ${emergencies.length === 1 ? 'its' : 'their'} campaigns yourself, now.`,
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
-      `Wrong data: ${end('discard')} voids the bounces of ${held.length === 1 ? 'this mailbox' : `these ${held.length}`}${others === 0 ? '' : `, and of ${counted(others, 'mailbox', 'mailboxes')} of others`}: only new ones count.`,
+      `Wrong data: ${end('discard')} voids the bounces of ${held.length === 1 ? 'this mailbox' : `these ${held.length}`}${others === 0 ? '' : `, and of ${counted(others, 'mailbox', 'mailboxes')} of others`}: only new ones count.${acted === 0 ? '' : ' To undo what was done before: `warmwarden undo --since 2h`.'}`,
     ],
     ended: () => [closedTitle(name)],
     numbers: () => ({

@@ -173,6 +173,8 @@ function factsPanel({ fleet, row, now }: MailboxFacts): Markup {
     html`<div><dt>${name}</dt><dd>${value} <small>${at !== undefined && age(at, now)}</small></dd></div>`;
   const days = stats?.answer.rows?.length ?? null;
   const rate = warmup?.answer.config.replyRate;
+  const [limit, target] = [dailyLimitOf(mailbox), warmup?.answer.config.targetDailyLimit ?? null];
+  const rises = limit !== null && target !== null && limit < target;
   const records = Object.entries(dns?.answer.records ?? {});
   return panel(
     'facts',
@@ -184,7 +186,7 @@ ${fact('Warm-up mode', known(warmup?.answer.mode), warmup?.at ?? null)}
 ${fact('Warm-up status', known(warmup?.answer.status), warmup?.at ?? null)}
 ${fact('Warm-up day', known(warmupDayOf(mailbox)))}
 ${fact('Warm-up started', dateOf(detail?.answer.warmupStartedAt))}
-${fact('Daily limit', known(dailyLimitOf(mailbox)))}
+${fact('Daily limit', known(rises ? `${limit}, rising to ${target}` : limit))}
 ${fact('Reply rate', known(rate == null ? rate : `${numberText(rate)}%`))}
 ${fact('Health score', known(row.healthScore))}
 ${fact('Mailbox status', known(mailboxStatusOf(mailbox)), entry.at)}

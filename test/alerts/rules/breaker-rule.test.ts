@@ -44,6 +44,11 @@ describe('an open breaker', () => {
     expect(named).not.toContain('m48@');
   });
 
+  test('names the command that undoes what was done before, if anything was', () => {
+    expect(said([entry(1), acted(2)])).toContain('`warmwarden undo --since 2h`');
+    expect(said([entry(1), entry(2)])).not.toContain('undo');
+  });
+
   test.each([
     [[acted(1), acted(2), acted(4), entry(3)], '4 mailboxes on 3 domains', 'acted on 3', 1],
     [[acted(1), entry(2), entry(3)], '3 mailboxes on 3 domains', 'acted on 1', 2],
