@@ -102,7 +102,7 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     holds.length > 0 ? unattendedText(holds, { ...look, isUnread: false }) : '',
     ...(isAny('held') ? hosts : []).flatMap((host) => [
       `Real bounces: \`warmwarden breaker apply${host}\` acts on ALL mailboxes held on this API, also beyond this incident.`,
-      `Wrong data: \`warmwarden breaker discard${host}\` voids the bounces of ALL mailboxes held on this API.${isAny('recovery') || isAny('paused') ? ' To undo what was done before: `warmwarden undo --since 2h`.' : ''}`,
+      `Wrong data: \`warmwarden breaker discard${host}\` voids the bounces of ALL mailboxes held on this API.${isAny('recovery') || isAny('paused') ? ' To undo earlier actions: `warmwarden undo --since 2h` (back from now).' : ''}`,
     ]),
   ].filter((text) => text !== '');
 }

@@ -78,7 +78,8 @@ function blindSentences(verdict: Verdict, { warmup }: MailboxState): readonly st
   return [
     explainVerdict(verdict),
     'It is guarded again once its bounces can be judged.',
-    advice[verdict.reason] ?? 'Check in the warm-up service what the mailbox really sends.',
+    advice[verdict.reason] ??
+      'Check in the warm-up service what the mailbox really sends. If it does send, ask its support.',
   ];
 }
 

@@ -70,9 +70,9 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
         `If they are real, take ${firstText(
           emergencies.map(({ email }) => email),
           namedMailboxes,
-        )} out of ${emergencies.length === 1 ? 'its' : 'their'} campaigns yourself, now.`,
+        )} out of ${emergencies.length === 1 ? 'its' : 'their'} campaigns yourself, now; the others can wait.`,
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
-      `Wrong data: ${end('discard')} voids the bounces of ${held.length === 1 ? 'this mailbox' : `these ${held.length}`}${others === 0 ? '' : `, and of ${counted(others, 'mailbox', 'mailboxes')} of others`}: only new ones count.${acted === 0 ? '' : ' To undo what was done before: `warmwarden undo --since 2h`.'}`,
+      `Wrong data: ${end('discard')} voids the bounces of ${held.length === 1 ? 'this mailbox' : `these ${held.length}`}${others === 0 ? '' : `, and of ${counted(others, 'mailbox', 'mailboxes')} of others`}: only new ones count.${acted === 0 ? '' : ' To undo earlier actions: `warmwarden undo --since 2h` (back from now).'}`,
     ],
     ended: () => [closedTitle(name)],
     numbers: () => ({

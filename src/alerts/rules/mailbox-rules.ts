@@ -169,7 +169,7 @@ function contested(mailbox: MailboxState, { now, rules }: MailboxContext): Condi
 }
 
 export function contestAdvice(mailbox: MailboxState): string {
-  return `To let it act now: \`warmwarden contest end ${typedName(mailbox)}\`. Find out which person or tool changes the mailbox.`;
+  return `Find out which person or tool changes the mailbox. Then let Warmwarden act: \`warmwarden contest end ${typedName(mailbox)}\`.`;
 }
 
 function recoveryWithoutEffect(mailbox: MailboxState, { now, rules }: MailboxContext): Condition {
