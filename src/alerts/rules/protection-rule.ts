@@ -139,7 +139,7 @@ export function channelsRemoved(
     firing: () => [
       'no channel is left that can notify you',
       `${foundText({ by, at }, zone)}: ${file} no longer has the ${channels.length === 1 ? 'channel' : 'channels'} ${firstText(channels, channelsNamed)}.`,
-      'Warmwarden keeps guarding the mailboxes. This is the last message that it can send you.',
+      'Warmwarden keeps guarding the mailboxes, but only the page shows its alerts now.',
       `If that was not intended: put alerts.channels back into ${file}, then run \`warmwarden reload\`.`,
     ],
     numbers: () => ({ until: null }),
