@@ -128,7 +128,7 @@ export class Throttle {
     this.#limited.set(kind, { at: now, times });
     if (isAlone) return;
     this.#refusesAll ||= isKey;
-    this.#stopKey(now, now + (isKey ? waitMs : Math.min(waitMs, minuteMs + jitterMs)));
+    this.#stopKey(now, now + (isKey ? waitMs : Math.min(waitMs, throttledWaitMs + jitterMs)));
   }
 
   #stopKey(now: number, until: number): void {
