@@ -71,8 +71,8 @@ test('of a hold a channel gets its own mailboxes by name, and a count of the oth
   const { title, sentences, numbers, accounts } = alertFor('alpha', hold, context).facts;
   expect(title).toBe('alpha (api.example): NO ACTION on 2 mailboxes: decide by 20 March 11:02 UTC');
   expect(sentences[1]).toBe('Held: bob0@alpha.example, bob1@alpha.example, and 2 mailboxes of others.');
-  expect(sentences[4]).toMatch(/breaker apply api\.example. .* 2 .* 2 mailboxes of others\.$/);
-  expect(sentences[5]).toMatch(/breaker discard api\.example. .* these 2, and of 2 mailboxes of others:/);
+  expect(sentences[5]).toMatch(/breaker apply api\.example. .* 2 .* 2 mailboxes of others\.$/);
+  expect(sentences[6]).toMatch(/breaker discard api\.example. .* these 2, and of 2 mailboxes of others:/);
   expect([numbers['held'], numbers['accounts'], accounts]).toEqual([2, 'alpha', ['alpha']]);
   expect(JSON.stringify(alertFor('bob', hold, context))).not.toMatch(/alpha|gamma/);
   expect(alertFor('ops', hold, context)).toBe(hold);

@@ -26,7 +26,7 @@ test('every reason has sentences of its own', () => {
 test('verdicts in words', () => {
   expect(explainVerdict(sampleVerdict({ sent: 0 }))).toContain('No emails have been sent yet');
   const restarted = { sent: 0, bounced: 0, windowDays: 0, windowFrom: null, windowTo: null };
-  expect(explainVerdict(sampleVerdict(restarted))).toContain('earlier emails and bounces no longer count');
+  expect(explainVerdict(sampleVerdict(restarted))).toContain('its bounce rate starts from zero');
   expect(explainVerdict(sampleVerdict({ warnings: ['a day in the future'] }))).toContain('Unusual data: a day in');
 });
 

@@ -82,6 +82,7 @@ const emergency: Partial<Verdict> = {
   reason: 'emergency',
   emergency: { sent: 12, bounced: 5, from: addDays(today, -1) },
 };
+const inRecovery: Partial<Verdict> = { ...breach, action: 'pause', wanted: 'pause', mode: 'recovery', limitPpm: 3_000 };
 const clean = { mode: 'balanced', cleanDays: 8, cleanMails: 104, neededDays: 7, neededMails: 100 } as const;
 const few = { reason: 'insufficient_evidence', sent: 85, bounced: 1, bouncesUntilBreach: 1 } as const;
 /** One bounce, which the warm-up shows, too. */
@@ -237,6 +238,7 @@ export const messageSamples: Readonly<Record<AlertRule, readonly Sample[]>> = {
   crashed: [crashed({ at: start, why: 'account acme: its request loop ended with an error' }, zone)],
   guard_acted: [
     actedEvent(sampleAction({ kind: 'pause', verdict: sampleVerdict(emergency) }), context),
+    actedEvent(sampleAction({ kind: 'pause', verdict: sampleVerdict(inRecovery) }), context),
     actedEvent(sampleAction(), context),
   ],
   restored: [

@@ -42,6 +42,10 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
   const ranked = [...emergencies, ...held.filter(({ emergency }) => !emergency)];
   const actsFrom = (openSince ?? context.now) + windowMs;
   const name = apiName(api, accounts);
+  const urgent = firstText(
+    emergencies.map(({ email }) => email),
+    namedMailboxes,
+  );
   const pauses = held.filter((entry) => context.verdictOf(entry)?.wanted === 'pause').length;
   const mailboxes = counted(held.length, 'mailbox', 'mailboxes');
   const acted = breaker.entries.length - all.length;
@@ -66,11 +70,9 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
         ? 'Warmwarden waits until you decide: it has read most of these mailboxes only once or twice, too few to be sure.'
         : `${actsFromText(actsFrom, context.now, zone)}, if fresh data still shows the breach: on at most a tenth of this API's running mailboxes per 15 minutes, the worst first.`,
       'Read the bounces of one of them in the warm-up service: real, or wrong data?',
-      emergencies.length > 0 &&
-        `If they are real, take ${firstText(
-          emergencies.map(({ email }) => email),
-          namedMailboxes,
-        )} out of ${emergencies.length === 1 ? 'its' : 'their'} campaigns yourself, now; the others can wait.`,
+      emergencies.length > 0
+        ? `If they are real, take ${urgent} out of ${emergencies.length === 1 ? 'its' : 'their'} campaigns yourself, now; the others if an incident says so.`
+        : pauses === 0 && 'If they are real, leave the campaigns running, unless an incident says otherwise.',
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       `Wrong data: ${end('discard')} voids the bounces of ${held.length === 1 ? 'this mailbox' : `these ${held.length}`}${others === 0 ? '' : `, and of ${counted(others, 'mailbox', 'mailboxes')} of others`}: only new ones count.${acted === 0 ? '' : ' To undo earlier actions: `warmwarden undo --since 2h` (back from now).'}`,
     ],

@@ -98,7 +98,7 @@ function okText(verdict: Verdict): string {
   const progress = progressText(verdict);
   const back = progress && ` ${progress}`;
   if (verdict.windowDays === 0)
-    return `${verdict.restore ? 'Warmwarden switched it to recovery mode' : 'The mode was changed or the warm-up was resumed'}, so earlier emails and bounces no longer count. Counting starts again the day after that (UTC); until then, Warmwarden acts only on an emergency.${back}`;
+    return `${verdict.restore ? 'Warmwarden switched it to recovery mode' : 'The mode was changed or the warm-up was resumed'}, so its bounce rate starts from zero the day after that (UTC). Until then, Warmwarden acts only if new bounces are an emergency.${back}`;
   if (verdict.sent === 0) return `No emails have been sent yet on the days that count toward the bounce limit.${back}`;
   const left = verdict.bouncesUntilBreach;
   return left === null || left === 0

@@ -86,7 +86,7 @@ export function selectBox(mailbox: { readonly account: string; readonly id: stri
   return html`<input class="do" type="checkbox" form="selection" name="mailbox" value="${key}" aria-label="Select ${label}">`;
 }
 
-export const undoLink = doLink(undoPath, 'Undo the last hour');
+export const undoLink = doLink(undoPath, 'Undo actions of the last hour');
 export const addSilenceLink = doLink(silencePath({}, silenceLasts), 'Add a silence');
 
 export function writeStopLink(isStopped: boolean): Markup {
@@ -102,7 +102,7 @@ export function mailboxLinks(mailbox: { readonly account: string; readonly id: s
     doLink(mailboxCommandPath(mailbox, 'limit'), 'Set the daily limit'),
     doLink(mailboxCommandPath(mailbox, 'set'), 'Other settings'),
     doLink(silencePath({ account: [account], mailbox: [id] }, silenceLasts), 'Silence 4 h'),
-    doLink(writesPath('off', { mailbox: mailboxKey(account, id) }), 'Switch its writes off'),
+    doLink(writesPath('off', { mailbox: mailboxKey(account, id) }), 'Switch its guard off'),
   ];
 }
 
