@@ -333,7 +333,7 @@ function failureText({ kind, status, detail }: Failure, listed: boolean): string
       return `the API reports too many requests (${detail}); check plan or requests_per_minute`;
     case 'unavailable':
     case 'held_back':
-      return `the API ${status === null ? `does not answer (${detail})` : `answers ${detail}`}${listed ? '' : '; check base_url and whether the API is up'}`;
+      return `the API ${status === null ? 'does not answer' : 'fails'} (${detail})${listed ? '' : '; check base_url and whether the API is up'}`;
   }
 }
 

@@ -6,8 +6,9 @@ import { apiHost } from '../core/guard/breaker.ts';
 import type { Incident, IncidentCause, IncidentMailbox, MemberState, MessageIncident } from '../core/incident.ts';
 import { mailboxKey } from '../core/mailbox.ts';
 import type { EpochMs } from '../core/time.ts';
-import { campaignsIfReal, campaignsUntouched } from '../core/wording/explain.ts';
+import { undoEarlier } from '../core/wording/explain.ts';
 import {
+  campaignTexts,
   causeNoun,
   causeText,
   domainCountOf,
@@ -98,12 +99,13 @@ function sentencesOf(incident: Incident, members: readonly IncidentMailbox[], lo
     ...own.filter(({ rule }) => ruleBook[rule].shows === 'sender').map(({ facts }) => `${facts.title}.`),
     also && `Also seen: ${also}.`,
     incidentAdvice(incident.cause),
-    isAny('paused') ? campaignsUntouched : campaignsIfReal(members.length, isAny('recovery')),
+    ...campaignTexts(members),
     holds.length > 0 ? unattendedText(holds, { ...look, isUnread: false }) : '',
     ...(isAny('held') ? hosts : []).flatMap((host) => [
       `Real bounces: \`warmwarden breaker apply${host}\` acts on ALL mailboxes held on this API, also beyond this incident.`,
-      `Wrong data: \`warmwarden breaker discard${host}\` voids the bounces of ALL mailboxes held on this API.${isAny('recovery') || isAny('paused') ? ' To undo earlier actions: `warmwarden undo --since 2h` (back from now).' : ''}`,
+      `Wrong data: \`warmwarden breaker discard${host}\` voids the bounces of ALL mailboxes held on this API.`,
     ]),
+    isAny('held') && (isAny('recovery') || isAny('paused')) ? undoEarlier : '',
   ].filter((text) => text !== '');
 }
 

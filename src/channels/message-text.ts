@@ -403,25 +403,26 @@ export const plainMarkup: MessageMarkup = {
 };
 
 /**
- * Text below the title, of at most `max` bytes of UTF-8, which are never fewer than characters. It is cut at the end of
- * a line. The links and the foot stay; `hasLinks` is false if the receiver has a place of its own for them.
+ * Text below the title, of at most `max` bytes of UTF-8, which are never fewer than characters. It is cut after a
+ * paragraph or an item. The links and the foot stay; `hasLinks` is false if the receiver has a place of its own for them.
  */
 export function bodyText(text: MessageText, max: number, { write, bold, link } = plainMarkup, hasLinks = true): string {
   const whole = (line: string) => write(line, Number.POSITIVE_INFINITY);
-  const items = text.items.flatMap(({ head, sentences, foot, url }) => {
+  const blocks = text.items.map(({ head, sentences, foot, url }) => {
     const open = url === null || !hasLinks ? '' : link({ label: 'Open', url });
     const bottom = [whole(foot), open].filter((part) => part !== '').join(' · ');
-    return ['', head && bold(whole(head)), ...sentences.map(whole), bottom];
+    return ['', head && bold(whole(head)), ...sentences.map(whole), bottom].join('\n');
   });
-  const links = hasLinks ? text.links.map(link) : [];
-  const tail = [moreText(text.more) ?? '', whole(text.foot), ...links].filter((line) => line !== '');
-  const lines = [...text.lead.map(whole), ...items];
-  const room = max - 1 - tail.reduce((sum, line) => sum + bytesOfLine(line), 0);
-  const { items: kept, left } = fitting({ items: lines, more: 0 }, room - bytesOfLine(more), bytesOfLine);
-  const [first = ''] = text.lead;
-  const begun = kept.length === 0 && left > 0 ? write(first, Math.floor(room / mostBytesOfUnit) - 1) : null;
-  const shown = left === 0 ? lines : begun === null ? [...kept, more] : [begun];
-  return [...shown, '', ...tail]
+  const all = blocks.length + text.more;
+  const tail = [whole(text.foot), ...(hasLinks ? text.links.map(link) : [])].filter((line) => line !== '');
+  const room = max - 1 - [moreText(all) ?? '', ...tail].reduce((sum, line) => sum + bytesOfLine(line), 0);
+  const fit = fitting({ items: text.lead.map(whole), more: 0 }, room - bytesOfLine(more), bytesOfLine);
+  const begun = write(text.lead[0] ?? '', Math.floor(room / mostBytesOfUnit) - 1);
+  const lead = fit.left === 0 ? fit.items : fit.items.length === 0 ? [begun] : [...fit.items, more];
+  const left = room - lead.reduce((sum, line) => sum + bytesOfLine(line), 0);
+  const list =
+    fit.left === 0 ? fitting({ items: blocks, more: text.more }, left, bytesOfLine) : { items: [], left: all };
+  return [...lead, ...list.items, '', moreText(list.left) ?? '', ...tail]
     .join('\n')
     .replace(/\n{2,}/g, '\n\n')
     .trim();

@@ -73,7 +73,7 @@ export interface DutyOptions {
   readonly keys?: SimulatorOptions['keys'];
   readonly rules?: RuleSettings;
   readonly selects?: (mailbox: { readonly email: string }) => boolean;
-  /** 0, as here by default: spare requests are not spent. */
+  /** 0, as here by default: extra polls are not made. */
   readonly statsIntervalMinMs?: number;
   /** Of the key; 100 by default. */
   readonly requestsPerMinute?: number;

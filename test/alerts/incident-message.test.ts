@@ -35,7 +35,20 @@ test('an incident with a held mailbox says when Warmwarden acts there, or that i
 test('an incident says whether campaigns must stop now, or only if the bounces are real', () => {
   const allAre = (state: 'paused' | 'recovery') => incident.members.map((one) => ({ ...one, state }));
   expect(sentencesAbout(allAre('recovery'))).toContain(
-    'If the bounces are real, take all 4 out of their campaigns yourself, those in recovery too.',
+    'If the bounces are real, take all 4 mailboxes out of the campaigns yourself.',
   );
-  expect(sentencesAbout(allAre('paused'))).toContain('take it out of them yourself, now.');
+  const allPaused = allAre('paused');
+  expect(sentencesAbout(allPaused)).toContain('take it out of them yourself, now.');
+  expect(sentencesAbout(allPaused)).not.toContain('If the bounces are real');
+  const mixed = [
+    ...allPaused.slice(0, 1),
+    ...allAre('recovery').slice(1, 3),
+    ...incident.members.slice(3).map((one) => ({ ...one, state: 'held' as const })),
+  ];
+  expect(sentencesAbout(mixed)).toContain(
+    'take the other 3 mailboxes out of the campaigns yourself, those in recovery too.',
+  );
+  expect(sentencesAbout(incident.members.map((one) => ({ ...one, state: 'burst' as const })))).not.toContain(
+    'campaigns',
+  );
 });

@@ -70,7 +70,7 @@ export function listedMailbox(at: EpochMs): MailboxState {
 /** Takes an answer in, as account/record/recorder.ts does. verdict: null before anything was judged. */
 export function answered(before: MailboxState, observation: Observation, statusWords = words) {
   const now = observation.observed.at;
-  const daemon = { policy: defaultPolicy, words: statusWords, hasRead: () => true, mayPlan: true, timeZone: 'UTC' };
+  const daemon = { policy: defaultPolicy, words: statusWords, hasRead: () => true, mayAct: true, timeZone: 'UTC' };
   const fleet = { breaker: closedBreaker, running: () => 100, actionsOf: () => [], apiAheadMs: 0 };
   const rest = { now, newId: () => 'new', accountHasShrunk: () => false };
   const { mailbox } = afterAnswer(before, observation, { ...daemon, ...fleet, ...rest });

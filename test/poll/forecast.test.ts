@@ -29,12 +29,8 @@ const input = (mailboxes: number, change: Partial<ForecastInput> = {}): Forecast
 });
 
 test.each([
-  [
-    'a cadence that is too much',
-    input(1_000),
-    /^1,000 .* at 90 .* needs 110 a minute; stats will be up to 18 min old$/,
-  ],
-  ['one by risk', input(1_000, { earlyMs: minuteMs }), /18 min old, or up to 23 min for the mailboxes at least risk$/],
+  ['a cadence that is too much', input(1_000), /^1,000 .* at 90 .* needs 110 a minute; stats are at worst 18 min old$/],
+  ['one by risk', input(1_000, { earlyMs: minuteMs }), /18 min old, of the mailboxes at least risk 23 min$/],
   ['an account without a mailbox', input(0), /^No mailbox of this account is guarded: its mailbox list is empty, or /],
 ])('the sentence about %s says by how much, and how old statistics get', (_, given, said) => {
   expect(sumText(forecastOf(given))).toMatch(said);
@@ -42,13 +38,13 @@ test.each([
 
 test('what would mend a cadence that is too much is said', () => {
   const mends =
-    /^A key with 123 requests .* \(plan enterprise: 500\)\. Or .* stats every 20 min and warm-up every 60 min\.$/;
+    /^A key with 123 requests .* \(plan enterprise: 500\)\. Or .* stats every 20 min and warm-up data every 60 min\.$/;
   expect(mendText(forecastOf(input(1_000)))).toMatch(mends);
 });
 
 test('where the API lets nothing start, the key is looked at, not its plan', () => {
   const forecast = forecastOf(input(1_000, { allowedPerMinute: 1, isHeldBack: true }));
-  expect(sumText(forecast)).toMatch(/^1,000 mailboxes at 1 request a minute: .* stats will be up to 33 h 51 min old$/);
+  expect(sumText(forecast)).toMatch(/^1,000 mailboxes at 1 request a minute: .* stats are at worst 33 h 51 min old$/);
   expect(mendText(forecast)).toMatch(
     /^Most of the time the API answers 429 \(too many requests\), .* what else uses the key/,
   );
@@ -57,7 +53,7 @@ test('where the API lets nothing start, the key is looked at, not its plan', () 
 test('a cadence that fits gives the ages that it says, or better ones by risk, and nothing is to be mended', () => {
   const [plain, early] = [forecastOf(input(100)), forecastOf(input(100, { earlyMs: minuteMs }))];
   expect([plain.fits, plain.oldestMs.dns, mendText(plain)]).toEqual([true, 6 * hourMs, '']);
-  expect(sumText(plain)).toMatch(/stats will be up to 15 min old$/);
+  expect(sumText(plain)).toMatch(/stats are at worst 15 min old$/);
   expect(early.oldestMs.stats).toBeLessThan(2 * minuteMs);
 });
 

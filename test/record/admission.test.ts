@@ -16,9 +16,9 @@ const open: BreakerState = {
   entries: [{ ...held, at: now - 1_000, held: true, firstSight: false }],
 };
 
-function ask(verdict: Partial<Verdict>, breaker: BreakerState, mayPlan = true, of = mailbox) {
+function ask(verdict: Partial<Verdict>, breaker: BreakerState, mayAct = true, of = mailbox) {
   const judged = { ...judge(defaultPolicy, situation()), ...verdict };
-  return askBreaker(of, judged, { breaker, policy: defaultPolicy, mayPlan, running: () => 100, now });
+  return askBreaker(of, judged, { breaker, policy: defaultPolicy, mayAct, running: () => 100, now });
 }
 
 test.each([

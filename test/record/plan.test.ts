@@ -21,8 +21,8 @@ function action(state: ActionState, kind: GuardActionKind = 'recovery', change: 
   return actionOf('m1', { id: 'old', kind, verdict: verdict(kind), state, ...change }, moments);
 }
 
-function plan(wanted: Verdict['action'], current: Action | null, mayPlan = true) {
-  const planning = { verdict: verdict(wanted), mayPlan, now, newId: () => 'new' };
+function plan(wanted: Verdict['action'], current: Action | null, mayAct = true) {
+  const planning = { verdict: verdict(wanted), mayAct, now, newId: () => 'new' };
   const changes = planAfter({ ...planning, mailbox: { ...listedMailbox(now), action: current } });
   return changes.map(({ id, kind, state }) => `${id} ${kind} ${state}`);
 }

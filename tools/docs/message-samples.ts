@@ -108,7 +108,7 @@ const rejected = 'the API refuses the key (HTTP 401: unauthorized); check the ap
 const throttled = 'the API reports too many requests (HTTP 429); check plan or requests_per_minute';
 const unreadable = "the API refuses to answer (HTTP 403: forbidden); check the plan and the key's read permission";
 const downSince = (failingSince: number) => ({ failingSince, lastSuccessAt: failingSince - 4_000 });
-const unlisted = { since: start - 4 * minuteMs, detail: 'the API answers HTTP 500 without a text' };
+const unlisted = { since: start - 4 * minuteMs, detail: 'the API fails (HTTP 500 without a text)' };
 
 /** A mailbox that Warmwarden switched to recovery mode some days ago. */
 function recovering(days: number, dailyLimit: number): MailboxState {

@@ -18,7 +18,7 @@ import { isActive, isEffectOf, isOurs, isWaiting, planAfter, type Settlement, sh
 
 export interface AnswerContext extends Omit<JudgeOptions, 'freshStats' | 'earlierRows'> {
   /** True unless the configuration or a person has switched writes off. */
-  readonly mayPlan: boolean;
+  readonly mayAct: boolean;
   /** False for an answer of an earlier process, which is shown but not judged. */
   readonly hasRead: (route: 'stats' | 'warmup') => boolean;
   readonly breaker: BreakerState;
@@ -54,7 +54,7 @@ export function afterAnswer(before: MailboxState, observation: Observation, cont
   const mailbox = afterChanges(updated, changes);
   const settled = confirmed ? [confirmed] : [];
   const judgeable = observation.route === 'stats' || observation.route === 'warmup';
-  const { mayPlan, now, hasRead, newId } = context;
+  const { mayAct, now, hasRead, newId } = context;
   const freshStats = observation.route === 'stats';
   const readable = judgeable && hasRead('stats') && hasRead('warmup');
   const earlierRows = freshStats ? (before.stats?.answer.rows ?? null) : null;
@@ -63,7 +63,7 @@ export function afterAnswer(before: MailboxState, observation: Observation, cont
   const { memory } = judgement;
   const { verdict, breaker } = askBreaker({ ...mailbox, memory }, judgement.verdict, context);
   const judged = { ...mailbox, memory, verdict: { at: now, answer: verdict } };
-  const planned = planAfter({ mailbox: judged, verdict, mayPlan, now, newId }).map((action) =>
+  const planned = planAfter({ mailbox: judged, verdict, mayAct, now, newId }).map((action) =>
     action.state === 'planned' && action.kind !== 'restore'
       ? { ...action, causes: causeSentences(judged, verdict, context.timeZone) }
       : action,
@@ -164,15 +164,15 @@ function readBackText(
 export function askBreaker(
   mailbox: MailboxState,
   verdict: Verdict,
-  given: Pick<AnswerContext, 'breaker' | 'policy' | 'running' | 'now' | 'mayPlan'>,
+  given: Pick<AnswerContext, 'breaker' | 'policy' | 'running' | 'now' | 'mayAct'>,
 ): { readonly verdict: Verdict; readonly breaker: BreakerState } {
-  const { breaker, policy, mayPlan, running, now } = given;
+  const { breaker, policy, mayAct, running, now } = given;
   const key = mailboxKey(mailbox.account, mailbox.id);
   const protects = verdict.action === 'recovery' || verdict.action === 'pause';
   // A hold says nothing about the bounces, so the breaker keeps what it holds.
   if (verdict.action === 'hold') return { verdict, breaker };
   // No action waits for the breaker while writes are off.
-  if (!protects || !mayPlan) return { verdict, breaker: withdraw(breaker, key) };
+  if (!protects || !mayAct) return { verdict, breaker: withdraw(breaker, key) };
   // An action in progress was admitted before. A worse verdict only changes its kind.
   if (isActive(mailbox.action) && mailbox.action.kind !== 'restore') return { verdict, breaker };
   const { account, email } = mailbox;

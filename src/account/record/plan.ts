@@ -95,24 +95,24 @@ export interface Planning {
   readonly mailbox: MailboxState;
   readonly verdict: Verdict;
   /** False if the configuration or a person has switched writes off, whatever was started before. */
-  readonly mayPlan: boolean;
+  readonly mayAct: boolean;
   readonly now: EpochMs;
   readonly newId: () => string;
 }
 
 /** Returns the actions that a new verdict changes: an unwanted one is dropped, a wanted one is planned. */
-export function planAfter({ mailbox, verdict, mayPlan, now, newId }: Planning): readonly Action[] {
+export function planAfter({ mailbox, verdict, mayAct, now, newId }: Planning): readonly Action[] {
   const current = mailbox.action;
   const wanted = actionKind(verdict);
   // While a POST may be in progress, its outcome comes first.
   if (current?.state === 'open') return [];
   // A person's change that is about to be sent comes first, too.
   if (current?.by && isActive(current)) return [];
-  if (mayPlan && isActive(current) && current.kind === wanted) return [];
+  if (mayAct && isActive(current) && current.kind === wanted) return [];
   const actions: Action[] = [];
-  const why = mayPlan ? `no longer needed: ${reasonWords(verdict.reason)}` : writesOffReason;
+  const why = mayAct ? `no longer needed: ${reasonWords(verdict.reason)}` : writesOffReason;
   if (isActive(current)) actions.push(actionAfter(current, { kind: 'dropped', detail: why, at: now }));
-  if (wanted && mayPlan) {
+  if (wanted && mayAct) {
     const toPlan = { kind: wanted, targetMode: targetMode(wanted, verdict), by: null };
     actions.push(plannedAction(mailbox, toPlan, { verdict, now, newId }));
   }

@@ -173,7 +173,7 @@ export class Recorder {
   maySend({ mailboxId, email, by }: Action): boolean {
     if (!this.#options.selects({ email, id: mailboxId })) return false;
     const policy = this.#options.policyFor({ email, id: mailboxId });
-    return this.#mayPlan(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());
+    return this.#mayAct(mailboxId, by ? { ...policy, enforce: true } : policy, this.#rooms.world.clock.now());
   }
 
   /** Does nothing if a poll has settled it. Returns true if the answer to a later request is recorded already. */
@@ -374,7 +374,7 @@ export class Recorder {
       route !== 'warmup' || (this.#rooms.fleet.mailbox(account, mailboxId)?.warmup?.at ?? now) >= staleBefore('warmup');
     return {
       policy,
-      mayPlan: this.#mayPlan(mailboxId, policy, now),
+      mayAct: this.#mayAct(mailboxId, policy, now),
       words,
       now,
       hasRead: (route) => route === answered || (this.hasRead(mailboxId, route) && isGiven(route)),
@@ -388,7 +388,7 @@ export class Recorder {
     };
   }
 
-  #mayPlan(mailboxId: string, policy: Policy, now: EpochMs): boolean {
+  #mayAct(mailboxId: string, policy: Policy, now: EpochMs): boolean {
     return policy.enforce && this.#rooms.fleet.writesAllowed(this.#options.account, mailboxId, now);
   }
 

@@ -122,7 +122,7 @@ function listNeverRead(account: AccountState, now: EpochMs, zone: string): Condi
     since,
     firing: () => [
       notGuarded(name, "its mailbox list can't be read"),
-      `Warmwarden has not had the mailbox list of account ${name} since its start, so it polls no mailbox (first failure: ${momentText(since, zone)}).`,
+      `Warmwarden has watched account ${name} since ${momentText(since, zone)} without ever getting its mailbox list, so it polls no mailbox.`,
       failure && sentence(withoutAdvice(failure.detail)),
       listUnreadAdvice(failure?.detail ?? ''),
     ],

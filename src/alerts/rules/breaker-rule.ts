@@ -3,7 +3,7 @@ import { type Alert, noAccount, type Subject } from '../../core/alert.ts';
 import { apiHost, type BreakerEntry, type BreakerState, heldEntries } from '../../core/guard/breaker.ts';
 import type { EpochMs } from '../../core/time.ts';
 import type { Verdict } from '../../core/verdict.ts';
-import { countsAndRate } from '../../core/wording/explain.ts';
+import { countsAndRate, undoEarlier } from '../../core/wording/explain.ts';
 import { counted, firstText, listText, momentText, spanText } from '../../core/wording/phrases.ts';
 import { actsFromText } from '../../core/wording/states.ts';
 import { accountSubject, type Condition, condition } from '../condition.ts';
@@ -48,7 +48,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
   );
   const pauses = held.filter((entry) => context.verdictOf(entry)?.wanted === 'pause').length;
   const mailboxes = counted(held.length, 'mailbox', 'mailboxes');
-  const acted = breaker.entries.length - all.length;
+  const acted = breaker.entries.filter((one) => !one.held && isOwn(one)).length;
   const inEmergency = emergencies.length === 0 ? '' : `, ${emergencies.length} of them in an emergency`;
   const [from, isOverdue] = [momentText(actsFrom, zone), context.now >= actsFrom];
   const end = (what: 'apply' | 'discard') => `\`warmwarden breaker ${what} ${apiHost(api)}\``;
@@ -71,10 +71,11 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
         : `${actsFromText(actsFrom, context.now, zone)}, if fresh data still shows the breach: on at most a tenth of this API's running mailboxes per 15 minutes, the worst first.`,
       'Read the bounces of one of them in the warm-up service: real, or wrong data?',
       emergencies.length > 0
-        ? `If they are real, take ${urgent} out of ${emergencies.length === 1 ? 'its' : 'their'} campaigns yourself, now; the others if an incident says so.`
+        ? `If they are real, take ${urgent} out of ${emergencies.length === 1 ? 'its' : 'their'} campaigns yourself, now${emergencies.length < held.length ? '; the others if an incident says so' : ''}.`
         : pauses === 0 && 'If they are real, leave the campaigns running, unless an incident says otherwise.',
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
-      `Wrong data: ${end('discard')} voids the bounces of ${held.length === 1 ? 'this mailbox' : `these ${held.length}`}${others === 0 ? '' : `, and of ${counted(others, 'mailbox', 'mailboxes')} of others`}: only new ones count.${acted === 0 ? '' : ' To undo earlier actions: `warmwarden undo --since 2h` (back from now).'}`,
+      `Wrong data: ${end('discard')} voids the bounces of ${held.length === 1 ? 'this mailbox' : `these ${held.length}`}${others === 0 ? '' : `, and of ${counted(others, 'mailbox', 'mailboxes')} of others`}: only new ones count.`,
+      acted > 0 && undoEarlier,
     ],
     ended: () => [closedTitle(name)],
     numbers: () => ({

@@ -252,12 +252,10 @@ export function undoText(action: Action): string {
   return `To undo this: \`warmwarden mode ${name} ${before.mode ?? 'MODE'}\`, or in the warm-up service.`;
 }
 
+export const undoEarlier = 'To undo earlier actions, on every account: `warmwarden undo --since 2h` (back from now).';
+
 /** A pause stops only the warm-up: a person must stop the campaign emails. */
 export const campaignsUntouched = 'Campaigns still send from a paused mailbox: take it out of them yourself, now.';
-export function campaignsIfReal(mailboxes: number, inRecovery: boolean): string {
-  const whom = mailboxes === 1 ? 'it out of its' : `all ${mailboxes} out of their`;
-  return `If the bounces are real, take ${whom} campaigns yourself${inRecovery ? ', those in recovery too' : ''}.`;
-}
 
 /** Adds a full stop and a capital. */
 export function sentence(text: string): string {

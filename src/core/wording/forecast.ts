@@ -17,8 +17,8 @@ export function sumText({ mailboxes, allowedPerMinute, asksPerMinute, ...forecas
   const sum = `${counted(mailboxes, 'mailbox', 'mailboxes')} at ${counted(allowedPerMinute, 'request')} a minute: the cadence needs ${numberText(asked)} a minute`;
   const used = Math.round(usedPerMinute);
   const spare = asked < used && used < allowedPerMinute ? `, extra polls take up to ${numberText(used - asked)}` : '';
-  const calm = calmestMs > oldestMs.stats ? `, or up to ${spanText(calmestMs)} for the mailboxes at least risk` : '';
-  return `${sum}${spare}; stats are at most ${spanText(oldestMs.stats)} old${calm}`;
+  const calm = calmestMs > oldestMs.stats ? `, of the mailboxes at least risk ${spanText(calmestMs)}` : '';
+  return `${sum}${spare}; stats are at worst ${spanText(oldestMs.stats)} old${calm}`;
 }
 
 const kindWords: Readonly<Record<Route, string>> = {

@@ -8,6 +8,7 @@ import {
 } from '../incident.ts';
 import { domainOf, typedName } from '../mailbox.ts';
 import { compareTexts } from '../nearest.ts';
+import { campaignsUntouched } from './explain.ts';
 import { bouncesText, capital, counted, momentText } from './phrases.ts';
 
 /** `Provider google: 16 mailboxes on 5 domains over their bounce limits since 20 March 09:40 UTC, mostly block bounces` */
@@ -48,6 +49,19 @@ export function doneTexts(members: readonly IncidentMailbox[]): readonly string[
     const count = members.filter((one) => one.state === state).length;
     return count === 0 ? [] : [doneWords[state](counted(count, 'mailbox', 'mailboxes'))];
   });
+}
+
+/** Says whose campaigns to stop. Those of mailboxes with a mere burst go on. */
+export function campaignTexts(members: readonly IncidentMailbox[]): readonly string[] {
+  const inDanger = members.filter(({ state }) => state !== 'paused' && state !== 'burst');
+  const count = counted(inDanger.length, 'mailbox', 'mailboxes');
+  const whom = inDanger.length < members.length ? `the other ${count}` : inDanger.length === 1 ? 'it' : `all ${count}`;
+  const slowed = inDanger.filter(({ state }) => state === 'recovery').length;
+  const too = slowed > 0 && slowed < inDanger.length ? ', those in recovery too' : '';
+  return [
+    members.some(({ state }) => state === 'paused') ? campaignsUntouched : '',
+    inDanger.length > 0 ? `If the bounces are real, take ${whom} out of the campaigns yourself${too}.` : '',
+  ];
 }
 
 export function incidentAdvice({ attribute, value }: IncidentCause): string {

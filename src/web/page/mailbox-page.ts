@@ -174,7 +174,6 @@ function factsPanel({ fleet, row, now }: MailboxFacts): Markup {
   const days = stats?.answer.rows?.length ?? null;
   const rate = warmup?.answer.config.replyRate;
   const [limit, target] = [dailyLimitOf(mailbox), warmup?.answer.config.targetDailyLimit ?? null];
-  const rises = limit !== null && target !== null && limit < target;
   const records = Object.entries(dns?.answer.records ?? {});
   return panel(
     'facts',
@@ -186,7 +185,7 @@ ${fact('Warm-up mode', known(warmup?.answer.mode), warmup?.at ?? null)}
 ${fact('Warm-up status', known(warmup?.answer.status), warmup?.at ?? null)}
 ${fact('Warm-up day', known(warmupDayOf(mailbox)))}
 ${fact('Warm-up started', dateOf(detail?.answer.warmupStartedAt))}
-${fact('Daily limit', known(rises ? `${limit}, rising to ${target}` : limit))}
+${fact('Daily limit', known(limit === null || target === null || limit === target ? limit : `${limit} (target ${target})`))}
 ${fact('Reply rate', known(rate == null ? rate : `${numberText(rate)}%`))}
 ${fact('Health score', known(row.healthScore))}
 ${fact('Mailbox status', known(mailboxStatusOf(mailbox)), entry.at)}
