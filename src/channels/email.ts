@@ -18,12 +18,10 @@ import {
   cutText,
   escapedHtml,
   type ForPeople,
-  fitting,
+  htmlMarkup,
   type MessageText,
   messageText,
-  moreText,
   noticeText,
-  plainWriter,
 } from './message-text.ts';
 import { setupRefused, unanswered } from './post.ts';
 
@@ -293,8 +291,6 @@ function connectionOf({ url, allowPlain, egress }: EmailSettings, { greetingMs, 
 
 /** People do not read more of an email. */
 const maxBody = 50_000;
-const maxLead = 15_000;
-const maxItem = 4_000;
 const signature = 'Sent by Warmwarden.';
 
 function textBody(text: MessageText): string {
@@ -302,44 +298,12 @@ function textBody(text: MessageText): string {
 }
 
 function htmlBody(text: MessageText): string {
-  const { items, left } = itemsOf(text);
-  const listed = items.map(({ head, words, foot, url }) => {
-    const title = url === null ? escapedHtml(head) : linkText(head || 'Open', url);
-    const small = foot === '' ? '' : `<small>${escapedHtml(foot)}</small>`;
-    const parts = [`<strong>${title}</strong>`, prose(words), small].filter((part) => part !== '');
-    return `<li>${parts.join('<br>')}</li>`;
-  });
-  const more = moreText(left);
-  const links = text.links.map(({ label, url }) => linkText(label, url)).join(' · ');
   return [
     '<!doctype html><html><head><meta charset="utf-8"></head><body style="font-family:sans-serif">',
     `<p><strong style="color:${colours[text.tone]}">${escapedHtml(text.headline)}</strong></p>`,
-    ...(text.lead.length === 0 ? [] : [`<p>${prose(plainWriter.lines(text.lead, maxLead))}</p>`]),
-    ...(listed.length === 0 ? [] : [`<ul>${listed.join('')}</ul>`]),
-    ...(more === null ? [] : [`<p>${escapedHtml(more)}</p>`]),
-    ...(links === '' ? [] : [`<p>${links}</p>`]),
-    `<p><small>${escapedHtml(text.foot)}<br>${signature}</small></p></body></html>`,
+    `<p>${bodyText(text, maxBody, htmlMarkup()).replaceAll('\n', '<br>')}</p>`,
+    `<p><small>${signature}</small></p></body></html>`,
   ].join('\n');
 }
 
 const colours = { critical: '#b42318', warning: '#b54708', info: '#175cd3', resolved: '#027a48' } as const;
-function itemsOf(text: MessageText) {
-  const all = text.items.map(({ head, sentences, foot, url }) => {
-    return { head: plainWriter.text(head, maxItem), words: plainWriter.lines(sentences, maxItem), foot, url };
-  });
-  return fitting(
-    { items: all, more: text.more },
-    maxBody,
-    ({ head, words, foot }) => head.length + words.length + foot.length,
-  );
-}
-
-function prose(text: string): string {
-  return escapedHtml(text)
-    .replace(/`([^`\n]*)`/g, '<code>$1</code>')
-    .replaceAll('\n', '<br>');
-}
-
-function linkText(label: string, url: string): string {
-  return `<a href="${escapedHtml(url)}">${escapedHtml(label)}</a>`;
-}

@@ -402,6 +402,17 @@ export const plainMarkup: MessageMarkup = {
   link: ({ label, url }) => `${label}: ${url}`,
 };
 
+/** `harmless` takes mentions and links out of words. */
+export function htmlMarkup(harmless?: WritePiece): MessageMarkup {
+  const write = (piece: string) =>
+    /^`.+`$/s.test(piece) ? `<code>${escapedHtml(piece.slice(1, -1))}</code>` : escapedHtml(piece);
+  return {
+    write: textWriter(write, harmless).text,
+    bold: (written) => `<strong>${written}</strong>`,
+    link: ({ label, url }) => `<a href="${escapedHtml(url)}">${escapedHtml(label)}</a>`,
+  };
+}
+
 /**
  * Text below the title, of at most `max` bytes of UTF-8, which are never fewer than characters. It is cut after a
  * paragraph or an item. The links and the foot stay; `hasLinks` is false if the receiver has a place of its own for them.

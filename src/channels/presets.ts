@@ -15,7 +15,7 @@ import { discordWriter } from './discord.ts';
 import {
   bodyText,
   cutText,
-  escapedHtml,
+  htmlMarkup,
   type MessageMarkup,
   type MessageText,
   plainMarkup,
@@ -84,14 +84,6 @@ const quietMarkup: MessageMarkup = {
   ...plainMarkup,
   write: textWriter(String, (text) => quiet(text).replaceAll('<', '<\u200b')).text,
 };
-const htmlMarkup: MessageMarkup = {
-  write: textWriter((piece) => {
-    const isCommand = piece.length > 2 && piece.startsWith('`');
-    return isCommand ? `<code>${escapedHtml(piece.slice(1, -1))}</code>` : escapedHtml(piece);
-  }, quiet).text,
-  bold: (written) => `<b>${written}</b>`,
-  link: ({ label, url }) => `<a href="${escapedHtml(url)}">${escapedHtml(label)}</a>`,
-};
 const markdown: MessageMarkup = {
   write: (text, max) => discordWriter.text(quiet(text), max),
   bold: (written) => `**${written}**`,
@@ -138,7 +130,7 @@ const telegram = preset(
     write: (text) => ({
       chat_id: chatId,
       message_thread_id: thread,
-      text: titled(text, 4_096, htmlMarkup),
+      text: titled(text, 4_096, htmlMarkup(quiet)),
       parse_mode: 'HTML',
       disable_notification: text.tone === 'info',
       link_preview_options: { is_disabled: true },
@@ -331,7 +323,7 @@ const matrix = preset(
       msgtype: text.tone === 'info' ? 'm.notice' : 'm.text',
       body: titled(text, 16_000, quietMarkup),
       format: 'org.matrix.custom.html',
-      formatted_body: titled(text, 16_000, htmlMarkup).replaceAll('\n', '<br>'),
+      formatted_body: titled(text, 16_000, htmlMarkup(quiet)).replaceAll('\n', '<br>'),
       'm.mentions': {},
     }),
     request: (_, id) => ({

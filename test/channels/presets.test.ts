@@ -36,7 +36,7 @@ const long = (name: string, text: unknown, max: number, bytes = false) =>
 /** A name that rings somebody, or leads to an address of its own. */
 const loud = (text: string) => /(^|[^\w.+-])@(everyone|here|all|channel|room)/.test(text) && `rings: ${text}`;
 const htmlFaults = (text: string) => [
-  /<(?!\/?(b|code|br)>|a href="https:\/\/[^"<>]*">|\/a>)/.test(text) && `markup: ${text}`,
+  /<(?!\/?(strong|code|br)>|a href="https:\/\/[^"<>]*">|\/a>)/.test(text) && `markup: ${text}`,
   /&(?!amp;|lt;|gt;|quot;|#39;)/.test(text) && `entity: ${text}`,
 ];
 
