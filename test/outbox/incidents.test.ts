@@ -33,7 +33,7 @@ test('a provider that rejects emails of 16 mailboxes: it begins, it grows once, 
   ]);
   // The words: docs/messages.md.
   const numbers = began?.message.incident?.sentences.map((text) => text.match(/\d+/g)?.map(Number) ?? []);
-  expect(numbers).toEqual([[5, 24, 5], [4], [1], [1], [], []]);
+  expect(numbers).toEqual([[5, 24, 5], [4], [1], [1], [], [], [4]]);
   expect(began?.message.incident?.worst[0]?.line).toMatch(/^acme\/box0@g3\.example: 4 bounces in 260 emails/);
   expect(new Set(ofIncidents(at).map(({ message }) => message.incident?.id)).size).toBe(1);
   // What was told before three of them showed that it is one, and what is not of it.

@@ -145,7 +145,7 @@ function overdueText(action: Action, zone: string): string {
 function wayBackText({ kind, state, before: { mode } }: Action, { restore }: Policy): string {
   if (kind !== 'recovery' || state !== 'confirmed' || !isWarmupMode(mode) || mode === 'recovery') return '';
   return restore.enabled
-    ? `The warm-up sends less. Unless an incident says otherwise, leave the campaigns running: the cause can wait until the morning. Warmwarden sets the mailbox back to ${mode} after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
+    ? `The warm-up sends less. Unless a Warmwarden incident says otherwise, leave the campaigns running: the cause can wait until the morning. Warmwarden sets the mailbox back to ${mode} after at least ${counted(restore.days, 'day')} and enough emails without a bounce.`
     : 'Warmwarden does not change the mode back by itself, because guard.restore.enabled is false.';
 }
 

@@ -72,7 +72,7 @@ export function guardHeld(breaker: BreakerState, context: HeldContext): Conditio
       'Read the bounces of one of them in the warm-up service: real, or wrong data?',
       emergencies.length > 0
         ? `If they are real, take ${urgent} out of ${emergencies.length === 1 ? 'its' : 'their'} campaigns yourself, now${emergencies.length < held.length ? '; the others if an incident says so' : ''}.`
-        : pauses === 0 && 'If they are real, leave the campaigns running, unless an incident says otherwise.',
+        : pauses === 0 && 'If they are real, leave the campaigns running, unless a Warmwarden incident says otherwise.',
       `Real bounces: ${end('apply')} ${appliedText(held.length, pauses)}${others === 0 ? '' : `, and acts on ${counted(others, 'mailbox', 'mailboxes')} of others`}.`,
       `Wrong data: ${end('discard')} voids the bounces of ${held.length === 1 ? 'this mailbox' : `these ${held.length}`}${others === 0 ? '' : `, and of ${counted(others, 'mailbox', 'mailboxes')} of others`}: only new ones count.`,
       acted > 0 && undoEarlier,

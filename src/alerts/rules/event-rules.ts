@@ -69,7 +69,7 @@ export function manyStoppedEvent(
     sentences: [
       `Their status now says ${firstText(words, wordsNamed)}. Warmwarden did not do this, and the number may still grow.`,
       'Warmwarden does not judge a stopped warm-up.',
-      `If your team did not do this, find out who did. If they run all the same, they are NOT GUARDED: check api.status_words.`,
+      `If your team did not do this, find out who did. If the warm-ups still run, they are NOT GUARDED: check api.status_words.`,
     ],
     numbers: { stopped: stopped.length, running },
   };

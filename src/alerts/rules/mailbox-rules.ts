@@ -32,7 +32,7 @@ function mailboxDisconnected(mailbox: MailboxState, { now }: MailboxContext, ans
     observations: 2,
     firing: () => [
       `${email}: disconnected`,
-      `The warm-up service has lost its connection to ${email}, so its warm-up is down. Its campaigns may go on. Warmwarden does nothing about it.`,
+      `The warm-up service has lost its connection to ${email}, so its warm-up is down. Its campaigns may still send. Warmwarden does nothing about it.`,
       error && `The error: ${sentence(error)}`,
       `Its status is ${status ?? 'not shown'}. Connect it again in the warm-up service.`,
     ],

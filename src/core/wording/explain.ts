@@ -252,7 +252,8 @@ export function undoText(action: Action): string {
   return `To undo this: \`warmwarden mode ${name} ${before.mode ?? 'MODE'}\`, or in the warm-up service.`;
 }
 
-export const undoEarlier = 'To undo earlier actions, on every account: `warmwarden undo --since 2h` (back from now).';
+export const undoEarlier =
+  'Wrong data, also: `warmwarden undo --since 2h` undoes the last 2 hours of actions on ALL accounts.';
 
 /** A pause stops only the warm-up: a person must stop the campaign emails. */
 export const campaignsUntouched = 'Campaigns still send from a paused mailbox: take it out of them yourself, now.';

@@ -286,7 +286,7 @@ function mailboxAdvice(
     case 'paused_by_guard':
       return `${campaignsUntouched} The warm-up stays paused until a person resumes it: first find out where the bounces come from.`;
     case 'recovering':
-      return `${needing === 0 ? 'The cause can wait until the morning: the' : `${nothing}. The`} warm-up sends less. Unless an incident says otherwise, leave the campaigns running. Once counting starts again, the bounce limit of recovery mode applies: over it, Warmwarden pauses the warm-up.`;
+      return `${needing === 0 ? 'The cause can wait until the morning: the' : `${nothing}. The`} warm-up sends less. Unless a Warmwarden incident says otherwise, leave the campaigns running. Once counting starts again, the bounce limit of recovery mode applies: over it, Warmwarden pauses the warm-up.`;
     case 'over_limit':
       return overLimitAdvice(verdict);
     case 'near_limit':
