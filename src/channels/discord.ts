@@ -8,7 +8,7 @@ import { section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, hookKeys } from './channel.ts';
 import { type ChatSettings, chatChannel } from './chat.ts';
-import { bodyText, cutText, type MessageMarkup, type MessageText, textWriter } from './message-text.ts';
+import { bodyText, cutText, isCommand, type MessageMarkup, type MessageText, textWriter } from './message-text.ts';
 
 export const discordSettings = section({
   ...hookKeys,
@@ -39,27 +39,27 @@ export function discordChannel(settings: ChatSettings, clock: Clock): Channel {
 const maxContent = 2_000;
 const maxDescription = 4_096;
 const maxFooter = 500;
-export const discordWriter = textWriter(
+const writer = textWriter(
   // Escapes what Discord would read as formatting, mention or link. A command is code, which it does not read.
-  (piece) => (piece.length > 2 && piece.startsWith('`') ? piece : piece.replace(/[\\*_~`|<>#[\]]/g, '\\$&')),
+  (piece) => (isCommand(piece) ? piece : piece.replace(/[\\*_~`|<>#[\]]/g, '\\$&')),
   // Keeps an address in a person's words from becoming a link.
   (text) => text.replaceAll('://', ':\u200b//'),
 );
 const colours = { critical: 0xd92d20, warning: 0xf79009, info: 0x2e90fa, resolved: 0x12b76a } as const;
 
-const markup: MessageMarkup = {
-  write: discordWriter.text,
+export const discordMarkup: MessageMarkup = {
+  write: writer.text,
   bold: (written) => `**${written}**`,
   link: ({ label, url }) => `[${label}](<${url}>)`,
 };
 
 function payloadOf(text: MessageText): object {
   const embed = {
-    description: bodyText({ ...text, foot: '' }, maxDescription, markup),
+    description: bodyText({ ...text, foot: '' }, maxDescription, discordMarkup),
     color: colours[text.tone],
     footer: { text: cutText(text.foot, maxFooter) },
   };
-  const content = discordWriter.text(text.headline, maxContent);
+  const content = writer.text(text.headline, maxContent);
   // A name in a message must not trigger a mention.
   return { content, embeds: [embed], allowed_mentions: { parse: [] } };
 }

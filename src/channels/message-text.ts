@@ -339,6 +339,11 @@ const command = /`[^`\n]*`/;
 
 type WritePiece = (piece: string) => string;
 
+/** True for a piece of text that is a command between backticks. */
+export function isCommand(piece: string): boolean {
+  return piece.length > 2 && piece.startsWith('`');
+}
+
 /** Writes text for a receiver: `write` escapes a piece, and `harmless` takes mentions and links out of words. */
 export function textWriter(write: WritePiece, harmless: WritePiece = (text) => text) {
   return {
@@ -405,7 +410,7 @@ export const plainMarkup: MessageMarkup = {
 /** `harmless` takes mentions and links out of words. */
 export function htmlMarkup(harmless?: WritePiece): MessageMarkup {
   const write = (piece: string) =>
-    /^`.+`$/s.test(piece) ? `<code>${escapedHtml(piece.slice(1, -1))}</code>` : escapedHtml(piece);
+    isCommand(piece) ? `<code>${escapedHtml(piece.slice(1, -1))}</code>` : escapedHtml(piece);
   return {
     write: textWriter(write, harmless).text,
     bold: (written) => `<strong>${written}</strong>`,
@@ -428,8 +433,8 @@ export function bodyText(text: MessageText, max: number, { write, bold, link } =
   const tail = [whole(text.foot), ...(hasLinks ? text.links.map(link) : [])].filter((line) => line !== '');
   const room = max - 1 - [moreText(all) ?? '', ...tail].reduce((sum, line) => sum + bytesOfLine(line), 0);
   const fit = fitting({ items: text.lead.map(whole), more: 0 }, room - bytesOfLine(more), bytesOfLine);
-  const begun = write(text.lead[0] ?? '', Math.floor(room / mostBytesOfUnit) - 1);
-  const lead = fit.left === 0 ? fit.items : fit.items.length === 0 ? [begun] : [...fit.items, more];
+  const begun = () => write(text.lead[0] ?? '', Math.floor(room / mostBytesOfUnit) - 1);
+  const lead = fit.left === 0 ? fit.items : fit.items.length === 0 ? [begun()] : [...fit.items, more];
   const left = room - lead.reduce((sum, line) => sum + bytesOfLine(line), 0);
   const list =
     fit.left === 0 ? fitting({ items: blocks, more: text.more }, left, bytesOfLine) : { items: [], left: all };

@@ -11,7 +11,7 @@ import { optional, secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { hookKeys } from './channel.ts';
 import { type Chat, type ChatAnswer, type ChatSettings, chatChannel, meaningOf } from './chat.ts';
-import { discordWriter } from './discord.ts';
+import { discordMarkup } from './discord.ts';
 import {
   bodyText,
   cutText,
@@ -85,9 +85,8 @@ const quietMarkup: MessageMarkup = {
   write: textWriter(String, (text) => quiet(text).replaceAll('<', '<\u200b')).text,
 };
 const markdown: MessageMarkup = {
-  write: (text, max) => discordWriter.text(quiet(text), max),
-  bold: (written) => `**${written}**`,
-  link: ({ label, url }) => `[${label}](<${url}>)`,
+  ...discordMarkup,
+  write: (text, max) => discordMarkup.write(quiet(text), max),
 };
 
 const maxTitle = 250;

@@ -8,7 +8,15 @@ import { secret, section } from '../world/schema/section.ts';
 import type { Clock } from '../world/world.ts';
 import { type Channel, hookKeys } from './channel.ts';
 import { type ChatSettings, chatChannel } from './chat.ts';
-import { cutText, fitting, type MessageItem, type MessageText, moreText, plainWriter } from './message-text.ts';
+import {
+  cutText,
+  fitting,
+  isCommand,
+  type MessageItem,
+  type MessageText,
+  moreText,
+  plainWriter,
+} from './message-text.ts';
 
 export const teamsSettings = section({
   ...hookKeys,
@@ -106,11 +114,7 @@ function itemBlocks({ head, sentences, foot, url }: MessageItem): readonly objec
 /** A run (TextRun of adaptivecards.io) is shown as it is, not read as formatting, mention or link. */
 function words(sentence: string): object {
   const parts = sentence.split(/(`[^`\n]*`)/).filter((part) => part !== '');
-  return runs(
-    parts.map((text) =>
-      text.length > 2 && text.startsWith('`') ? { text: text.slice(1, -1), fontType: 'monospace' } : { text },
-    ),
-  );
+  return runs(parts.map((text) => (isCommand(text) ? { text: text.slice(1, -1), fontType: 'monospace' } : { text })));
 }
 
 function runs(inlines: readonly object[], spacing: 'small' | 'medium' = 'small'): object {

@@ -1,12 +1,12 @@
 // Keys of `guard:`, also in overrides: shape, description and written default. docs/guard.md explains them.
-import { defaultPolicy, literalProfile, maxStatsDays, type Policy, type Ppm } from '../core/policy.ts';
+import { defaultPolicy as defaults, literalProfile, maxStatsDays, type Policy, type Ppm } from '../core/policy.ts';
 import { duration, durationText, numeric, share, shareText, truth, whole } from '../world/schema/scalars.ts';
 import { oneOf, optional, optionalGroup, type SectionRule, section } from '../world/schema/section.ts';
 
 const allPpm: Ppm = 1_000_000;
 
 const limit = (mode: keyof Policy['limitsPpm']) =>
-  optional(share(1, allPpm), `Bounce limit of mode ${mode}.`, shareText(defaultPolicy.limitsPpm[mode]));
+  optional(share(1, allPpm), `Bounce limit of mode ${mode}.`, shareText(defaults.limitsPpm[mode]));
 
 /** Refuses two written numbers that contradict each other. A maximum from another place than the minimum is raised (policyOf). */
 const ascending =
@@ -20,84 +20,68 @@ const ascending =
 /** Keys as written, without defaults: a profile must not override a written key. */
 export const guardSchema = section(
   {
-    enforce: optional(truth(), 'false: decide and alert as usual, but never write.', defaultPolicy.enforce),
+    enforce: optional(truth(), 'false: decide and alert as usual, but never write.', defaults.enforce),
     profile: optional(
       oneOf(['measured', 'literal']),
       `literal: min_bounces ${literalProfile.minBounces} and window_max_days ${literalProfile.windowMaxDays}, unless written. More false interventions.`,
       'measured',
     ),
-    windowDays: optional(whole(1, maxStatsDays), 'Days over which bounces are counted.', defaultPolicy.windowDays),
+    windowDays: optional(whole(1, maxStatsDays), 'Days over which bounces are counted.', defaults.windowDays),
     windowMaxDays: optional(
       whole(1, maxStatsDays),
       'The window grows up to this, until it has enough emails: 1/limit (slow 200, balanced 100).',
-      defaultPolicy.windowMaxDays,
+      defaults.windowMaxDays,
     ),
-    minBounces: optional(whole(1, 1_000), 'Fewer bounces than this are never a breach.', defaultPolicy.minBounces),
-    onBreach: optional(
-      oneOf(['recovery', 'pause', 'alert']),
-      'What Warmwarden does on a breach.',
-      defaultPolicy.onBreach,
-    ),
+    minBounces: optional(whole(1, 1_000), 'Fewer bounces than this are never a breach.', defaults.minBounces),
+    onBreach: optional(oneOf(['recovery', 'pause', 'alert']), 'What Warmwarden does on a breach.', defaults.onBreach),
     onRecoveryBreach: optional(
       oneOf(['pause', 'alert']),
       'What it does on a breach in recovery mode.',
-      defaultPolicy.onRecoveryBreach,
+      defaults.onRecoveryBreach,
     ),
     burst: optional(
       oneOf(['alert', 'act']),
       'At least 3 bounces more than the limit allows within 1 to 3 days: alert, or act as on a breach.',
-      defaultPolicy.burst,
+      defaults.burst,
     ),
     emergency: optionalGroup('This many bounces pause the warm-up at once, in any mode.', {
-      minBounces: optional(whole(1, 1_000), 'The minimum number of bounces.', defaultPolicy.emergency.minBounces),
-      ratePpm: optional(share(1, allPpm), 'The minimum bounce rate.', shareText(defaultPolicy.emergency.ratePpm)),
-      days: optional(whole(1, 7), 'Days that count together, today included.', defaultPolicy.emergency.days),
+      minBounces: optional(whole(1, 1_000), 'The minimum number of bounces.', defaults.emergency.minBounces),
+      ratePpm: optional(share(1, allPpm), 'The minimum bounce rate.', shareText(defaults.emergency.ratePpm)),
+      days: optional(whole(1, 7), 'Days that count together, today included.', defaults.emergency.days),
     }),
     maxInterventions: optionalGroup('A mailbox that breaches repeatedly is paused.', {
       count: optional(
         whole(1, 100),
         'Which intervention pauses the mailbox: 3 is the third.',
-        defaultPolicy.maxInterventions.count,
+        defaults.maxInterventions.count,
       ),
-      days: optional(whole(1, 366), 'Days over which interventions count.', defaultPolicy.maxInterventions.days),
+      days: optional(whole(1, 366), 'Days over which interventions count.', defaults.maxInterventions.days),
     }),
     restore: optionalGroup('Warmwarden restores the earlier mode after a recovery that it started.', {
-      enabled: optional(truth(), 'false: only a person restores the mode.', defaultPolicy.restore.enabled),
-      days: optional(whole(1, 90), 'Days without a bounce.', defaultPolicy.restore.days),
+      enabled: optional(truth(), 'false: only a person restores the mode.', defaults.restore.enabled),
+      days: optional(whole(1, 90), 'Days without a bounce.', defaults.restore.days),
       cleanVolume: optional(
         numeric(0, 10),
         'Emails without a bounce, in multiples of 1/limit of the earlier mode.',
-        defaultPolicy.restore.cleanVolume,
+        defaults.restore.cleanVolume,
       ),
     }),
-    staleAfterDays: optional(
-      whole(1, 30),
-      'Warmwarden does not act on older statistics.',
-      defaultPolicy.staleAfterDays,
-    ),
+    staleAfterDays: optional(whole(1, 30), 'Warmwarden does not act on older statistics.', defaults.staleAfterDays),
     breaker: optionalGroup(
       'The circuit breaker: on too many actions at once, Warmwarden holds them and alerts you.',
       {
         sharePpm: optional(
           share(1, allPpm),
           'Share of the running mailboxes at which it trips.',
-          shareText(defaultPolicy.breaker.sharePpm),
+          shareText(defaults.breaker.sharePpm),
         ),
-        minMailboxes: optional(
-          whole(1, 10_000),
-          'It never trips below this number.',
-          defaultPolicy.breaker.minMailboxes,
-        ),
-        maxMailboxes: optional(whole(1, 10_000), 'It always trips at this number.', defaultPolicy.breaker.maxMailboxes),
-        minDomains: optional(
-          whole(1, 1_000),
-          'The minimum number of sending domains.',
-          defaultPolicy.breaker.minDomains,
-        ),
+        minMailboxes: optional(whole(1, 10_000), 'It never trips below this number.', defaults.breaker.minMailboxes),
+        maxMailboxes: optional(whole(1, 10_000), 'It always trips at this number.', defaults.breaker.maxMailboxes),
+        minDomains: optional(whole(1, 1_000), 'The minimum number of sending domains.', defaults.breaker.minDomains),
         windowMs: optional(
           duration(60_000),
           'The time within which actions count.',
-          durationText(defaultPolicy.breaker.windowMs),
+          durationText(defaults.breaker.windowMs),
         ),
       },
       ascending('min_mailboxes', 'max_mailboxes'),
@@ -111,7 +95,7 @@ export const guardSchema = section(
     nearLimitPpm: optional(
       share(1, allPpm),
       'Share of the limit from which a mailbox is near it.',
-      shareText(defaultPolicy.nearLimitPpm),
+      shareText(defaults.nearLimitPpm),
     ),
   },
   ascending('window_days', 'window_max_days'),

@@ -22,7 +22,7 @@ interface RuleEntry {
   readonly otherSeverities?: readonly Severity[];
   /** Marks an event, which happens once and has no wait: the name of its `object` in Alertmanager's annotations. */
   readonly event?: string;
-  /** What the alerts show of an incident. A sender is a domain or IP address; `shared`: bounces of many mailboxes. */
+  /** Names what the alerts show of an incident. A sender is a domain or IP address; `shared`: bounces of many mailboxes. */
   readonly shows?: 'bounces' | 'action' | 'hold' | 'sender' | 'shared';
   /** Marks missing knowledge; all other rules report facts. */
   readonly isBlind?: true;

@@ -24,7 +24,9 @@ const dates = new Map<number, IsoDate>();
 /** Valid for the years 1970 to 9999. The text of a day is kept, because Date takes long to write it. */
 export function utcDate(at: EpochMs): IsoDate {
   const day = Math.floor(at / dayMs);
-  const date = dates.get(day) ?? new Date(at).toISOString().slice(0, 10);
+  const known = dates.get(day);
+  if (known) return known;
+  const date = new Date(at).toISOString().slice(0, 10);
   dates.set(day, date);
   return date;
 }
