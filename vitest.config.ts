@@ -1,16 +1,19 @@
-// How the tests run: `quick` in a minute, for `npm test`; `days`, whole daemons that live through hours and days of a moved clock, and what
-// waits in real time, for `npm run days`; `long`, those of them that `.ci/run` leaves to `npm run proofs`. Waits are for events: a time-out
-// ends a test that hangs, and no busy machine may meet it.
+// How the tests run: `quick` in a minute, for `npm test`; `days`, whole daemons that live through hours and days of a moved clock, what
+// starts every command, and what waits in real time, for `npm run days`; `long`, those of them that `.ci/run` leaves to `npm run proofs`.
+// Waits are for events: a time-out ends a test that hangs, and no busy machine may meet it.
 import { defineConfig } from 'vitest/config';
 
 const days = [
   ...['account', 'act', 'habits', 'regression', 'scenario'].map((folder) => `test/${folder}/**/*.test.ts`),
   'test/bench/guard.test.ts',
-  'test/cli/connect.test.ts',
+  ...['command-line', 'connect', 'every-command'].map((name) => `test/cli/${name}.test.ts`),
   'test/grafana/rules.test.ts',
   'test/mcp/elsewhere.test.ts',
+  'test/metrics/scrape.test.ts',
   'test/operations/holds.test.ts',
-  ...['by-the-clock', 'incidents', 'notifier', 'store-watch', 'who-hears'].map((name) => `test/outbox/${name}.test.ts`),
+  ...['by-the-clock', 'incidents', 'mute-times', 'notifier', 'store-watch', 'who-hears'].map(
+    (name) => `test/outbox/${name}.test.ts`,
+  ),
   'test/poll/forecast.test.ts',
   'test/record/account-rules.test.ts',
   'test/record/returning.test.ts',
