@@ -24,7 +24,7 @@ const days = [
 /** The longest of `days` whose promises shorter tests prove in part. */
 const long = [
   'test/bench/guard.test.ts',
-  ...['counts', 'identity', 'schedule', 'single-fields'].map((name) => `test/habits/${name}.test.ts`),
+  ...['counts', 'identity', 'rare-polls', 'schedule', 'single-fields'].map((name) => `test/habits/${name}.test.ts`),
   'test/poll/forecast.test.ts',
   'test/recipes/select.test.ts',
   'test/scenario/faults.test.ts',

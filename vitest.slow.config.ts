@@ -6,16 +6,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const users = [
   'test/mcp/clients.slow.ts',
   'test/outbox/every-channel.slow.ts',
-  'test/outbox/kill-at-every-step.slow.ts',
   'test/scenario/demo.slow.ts',
   'test/scenario/mcp.slow.ts',
   'test/scenario/nth-write.slow.ts',
   'test/scenario/prometheus.slow.ts',
   'test/scenario/secrets.slow.ts',
 ];
-/** The same promises with the store in PostgreSQL, and its standbys. */
-const postgres = [
+/** The same promises that mostly wait: kills at every step, and the store in PostgreSQL with its standbys. */
+const waiting = [
   'test/cli/store-postgres.slow.ts',
+  'test/outbox/kill-at-every-step.slow.ts',
   'test/recipes/postgres.slow.ts',
   'test/scenario/postgres.slow.ts',
   'test/store/copy.slow.ts',
@@ -59,8 +59,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       project('users', users, 2, 0),
-      project('postgres', postgres, 2, 0),
-      project('together', ['test/**/*.slow.ts'], 4, 1, [...users, ...postgres, ...alone]),
+      project('waiting', waiting, 2, 0),
+      project('together', ['test/**/*.slow.ts'], 4, 1, [...users, ...waiting, ...alone]),
       project('alone', alone, 1, 2),
     ],
   },

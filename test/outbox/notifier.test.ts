@@ -282,7 +282,6 @@ test('an alert about a failing channel goes on over a restart, and ends when the
     expect(shown(rig)).toEqual(failing);
     return [...rig.fleet.alerts()];
   })();
-  broken.answer = () => {};
   await using rig = rigWith(hookTo(broken.url), {}, { store, at: start + 21 * minuteMs });
   for (const alert of kept) rig.fleet.putAlert(alert);
   await rig.clock.advance(minuteMs);
