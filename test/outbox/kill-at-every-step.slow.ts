@@ -1,4 +1,5 @@
-// kill -9 at every step of a send: before and after each of the store's verbs and of the channel's sends.
+// kill -9 at every step of a send: before and after each of the store's verbs and of the channel's sends. The steps are the outbox's:
+// three channels by default, all of them with WARMWARDEN_SLOW=1.
 import { expect, test } from 'vitest';
 import type { ChannelSettings } from '../../src/channels/channels.ts';
 import type { ListedDelivery } from '../../src/core/delivery.ts';
@@ -30,24 +31,23 @@ async function stepsOf(channel: ChannelSettings): Promise<readonly string[]> {
   return steps;
 }
 
-test.each(channelKinds)(
-  '%s gets it at least once, and twice, the same, only where its answer was lost',
-  async (kind) => {
-    await using outside = await openOutside(kind);
-    const twice: string[] = [];
-    const steps = await stepsOf(outside.settings);
-    let before = outside.taken().length;
-    for (const at of steps) {
-      const { delivery } = await killedAt(at, outside.settings);
-      const got = outside.taken().slice(before);
-      before = outside.taken().length;
-      expect([at, delivery?.state]).toEqual([at, 'sent']);
-      expect([at, got.length > 0, new Set(got).size]).toEqual([at, true, 1]);
-      if (got.length > 1) twice.push(at);
-    }
-    expect(twice).toEqual(lost);
-  },
-);
+const kinds = process.env['WARMWARDEN_SLOW'] ? channelKinds : (['webhook', 'slack', 'email'] as const);
+
+test.each(kinds)('%s gets it at least once, and twice, the same, only where its answer was lost', async (kind) => {
+  await using outside = await openOutside(kind);
+  const twice: string[] = [];
+  const steps = await stepsOf(outside.settings);
+  let before = outside.taken().length;
+  for (const at of steps) {
+    const { delivery } = await killedAt(at, outside.settings);
+    const got = outside.taken().slice(before);
+    before = outside.taken().length;
+    expect([at, delivery?.state]).toEqual([at, 'sent']);
+    expect([at, got.length > 0, new Set(got).size]).toEqual([at, true, 1]);
+    if (got.length > 1) twice.push(at);
+  }
+  expect(twice).toEqual(lost);
+});
 
 test('a recipe is started once or not at all, never twice, and what is not known is said', async () => {
   await using host = await RecipeHost.start();
