@@ -222,11 +222,16 @@ function warmupOf(body: JsonFields, doubts: Doubts): WarmupAnswer {
   };
 }
 
+/** A midnight without an offset from UTC is a date, too. */
+function dateOf(value: unknown): string | null {
+  const [, date] = /^(\d{4}-\d\d-\d\d)(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]00:?00)?)?$/.exec(String(value)) ?? [];
+  return typeof value === 'string' && date && isIsoDate(date) ? date : null;
+}
+
 function readRow(raw: unknown, doubts: Doubts): StatsRow {
   const row = fieldsOf(raw);
-  const { date } = row;
   return {
-    date: typeof date === 'string' && isIsoDate(date) ? date : null,
+    date: dateOf(row['date']),
     sent: numberIn(row, 'sent', doubts, 'stats.'),
     bounced: numberIn(row, 'bounced', doubts, 'stats.'),
     delivered: numberIn(row, 'delivered', doubts, 'stats.'),

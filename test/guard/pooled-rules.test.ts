@@ -132,6 +132,17 @@ describe('shared_bounces', () => {
     expect(accountShift(accountOf(samples), now)?.isShifted).toBe(isShifted);
   });
 
+  test('does not begin its days at a row for tomorrow without emails', () => {
+    const until = addDays(today, 1);
+    const shiftOf = (sent: number) =>
+      accountShift(
+        accountOf([...shifting([40, 0], times(2, 40, 1)), { ...usual('d1.example', 0), until, days: [[sent, 0]] }]),
+        now,
+      );
+    expect(shiftOf(0)).toMatchObject({ isShifted: true, last: { to: today, bounced: 120 } });
+    expect(shiftOf(1)).toMatchObject({ last: { to: until, bounced: 60 } });
+  });
+
   test('needs 14 days of rows, and emails in the days before', () => {
     const doubled = (sent: number, days?: number) =>
       accountShift(accountOf(shifting([sent, 0], times(2, 40, 1), days)), now);

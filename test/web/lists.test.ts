@@ -4,7 +4,7 @@ import type { Transition } from '../../src/core/alert.ts';
 import { Fleet } from '../../src/core/fleet/fleet.ts';
 import { hourMs, minuteMs } from '../../src/core/time.ts';
 import type { Store } from '../../src/store/store.ts';
-import { type AlertFilter, readPast } from '../../src/web/overview/alerts.ts';
+import { type AlertFilter, readPastAlerts } from '../../src/web/overview/alerts.ts';
 import { newStore } from '../support/new-folder.ts';
 import { alert, exampleFleet, mailbox, now } from './example-fleet.ts';
 import { ask, jsonAt, serve } from './running-server.ts';
@@ -90,7 +90,8 @@ async function openPast() {
   const transitions = (limit: number, before?: number) => store.outbox.recentTransitions(limit, before);
   const server = await serve(exampleFleet(), { transitions });
   const record = (...transitions: Transition[]) => store.recordAlerts({ changed: [], dropped: [], transitions });
-  const past = (filter: AlertFilter = {}, before?: number) => readPast({ transitions }, filter, { before, limit: 50 });
+  const past = (filter: AlertFilter = {}, before?: number) =>
+    readPastAlerts({ transitions }, filter, { before, limit: 50 });
   const page = async (path: string) => (await ask(server.url + path, { accept: 'text/html' })).body.toString();
   return { record, past, page, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }

@@ -300,7 +300,7 @@ function keyShared(account: AccountState, now: EpochMs): Condition {
     firing: () => [
       `${name}: unexpected 429 answers`,
       `The API answered 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its rate limit.`,
-      `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute, so data gets older.`,
+      `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes at most ${counted(requestsPerMinute, 'request')} a minute, so data gets older.`,
       'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
     ],
     ended: () => [`${name}: an hour without a 429`, `Account ${name} has its full request budget again.`],
@@ -329,7 +329,7 @@ export function budgetTooSmall(account: AccountState, sweep: SweepProgress | und
         `At this rate limit it takes over an hour to read all mailboxes of account ${name} for the first time. Until Warmwarden has read the statistics and the warm-up of a mailbox, that mailbox is not guarded.`,
       forecast
         ? `${sumText(forecast)}.`
-        : `For now Warmwarden makes ${counted(requestsPerMinute, 'request')} a minute on account ${name}.`,
+        : `For now Warmwarden makes at most ${counted(requestsPerMinute, 'request')} a minute on account ${name}.`,
       forecast && `Warm-up data will be up to ${spanText(forecast.oldestMs.warmup)} old.`,
       'Warmwarden acts on a breach later than the cadence promises. It still reads every mailbox, the riskiest first.',
       adviceOf(account),

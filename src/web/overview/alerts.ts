@@ -125,7 +125,7 @@ const stepsScanned = 1_000;
 const stepsARead = 200;
 
 /** Reads up to `limit` matching alerts before a transition. Only a `next` of null is the end, not fewer rows. */
-export async function readPast(
+export async function readPastAlerts(
   { transitions }: Pick<RouteParts, 'transitions'>,
   filter: AlertFilter,
   { before, limit }: { readonly before: number | undefined; readonly limit: number },

@@ -13,7 +13,7 @@ import {
   FiringAlerts,
   isFiring,
   type PastAlert,
-  readPast,
+  readPastAlerts,
 } from '../overview/alerts.ts';
 import { pageNumbered, whole } from '../query.ts';
 import { orNull, type RouteParts } from '../route-parts.ts';
@@ -90,7 +90,7 @@ ${pending > 0 && html`<p class="muted">${counted(pending, 'condition is', 'condi
 
 async function pastPanel(parts: RouteParts, filter: AlertFilter, before: number | undefined) {
   const now = parts.world.clock.now();
-  const past = await orNull(parts.world, () => readPast(parts, filter, { before, limit: pastShown }));
+  const past = await orNull(parts.world, () => readPastAlerts(parts, filter, { before, limit: pastShown }));
   if (past === null) return panel('past', 'Past alerts', unreadable('past alerts'));
   const none = isNarrowed(filter) || before !== undefined ? 'No past alert matches' : 'There are no past alerts yet';
   const newest = before !== undefined && html`<a href="${pathTo('/alerts', filter)}#past">← The newest</a>`;
