@@ -78,6 +78,22 @@ test('a person who takes a switch back ends our claim, and old bounces do not sw
   expect(duty.simulator.fleet.find(amelia)?.config.mode).toBe('balanced');
 });
 
+test('a person who sets another mode before the switch is read back has taken it back', async () => {
+  await using duty = await goOnDuty({ poll: rarePoll });
+  let isSet = false;
+  duty.between.meddle = ({ method, path }) => {
+    if (method === 'GET' && path.startsWith('/v1/warmup') && duty.posts().length > 0 && !isSet) {
+      isSet = true;
+      duty.simulator.fleet.setMode(amelia, 'slow');
+    }
+    return 'pass';
+  };
+  await duty.until(() => isSet);
+  await duty.run(2 * dayMs);
+  expect([duty.posts().length, duty.simulator.fleet.find(amelia)?.config.mode]).toEqual([1, 'slow']);
+  expect([duty.action()?.state, duty.mailbox()?.memory?.claim]).toEqual(['confirmed', null]);
+});
+
 test('what others change while an action is under way is announced, also where the action is what read it', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
   let paused = false;

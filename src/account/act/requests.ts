@@ -8,6 +8,7 @@ import { type Action, alreadySo, type OpenAction, type Unsuccessful } from '../.
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { StatusWords } from '../../core/guard/run-state.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
+import { isWarmupMode } from '../../core/policy.ts';
 import type { StoreTrouble } from '../../core/store-failure.ts';
 import { elapsedMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
@@ -122,10 +123,11 @@ export class ActionRequests {
     if (signal.aborted || !this.isCurrent(open)) return null;
     // A write stop or another answer may have come while the intent was recorded.
     if (!this.#rooms.recorder.maySend(open) || !this.#standsAsSeen(open)) return { kind: 'not_sent', detail: notSent };
+    const modeBefore = this.#mailbox(open.mailboxId)?.warmup?.answer.mode ?? null;
     const sent = await this.#request(open);
     if (sent.ok) {
       this.#written(open, true);
-      return this.readBack(open, 'the API accepted it, but does not show the change', signal);
+      return this.readBack(open, 'the API accepted it, but does not show the change', signal, { modeBefore });
     }
     const { kind, detail } = sent.failure;
     if (kind === 'held_back') return { kind: 'not_sent', detail: notSent };
@@ -147,7 +149,7 @@ export class ActionRequests {
     const forbidden = status === 403 && { forbidden: true };
     const wait = retryAfterMs !== null && { waitMs: retryAfterMs };
     const no: Unsuccessful = { kind: kind === 'throttled' ? 'throttled' : 'refused', detail, ...forbidden, ...wait };
-    const settlement = await this.readBack(open, detail, signal, no);
+    const settlement = await this.readBack(open, detail, signal, { refusal: no });
     if (settlement === no && no.forbidden) this.#written(open, false);
     if (settlement?.kind === 'confirmed') this.#written(open, true);
     return settlement;
@@ -168,13 +170,14 @@ export class ActionRequests {
   }
 
   /**
-   * With `refusal`, the first answered look settles: confirmed, or else `refusal`. Returns null if the daemon stops or the action has ended.
+   * With `refusal`, the first answered look settles: confirmed, or else `refusal`. With `modeBefore` of an accepted change
+   * of mode, a third mode confirms: a person has changed it since. Returns null if the daemon stops or the action has ended.
    */
   async readBack(
     open: OpenAction,
     otherwise: string,
     signal: AbortSignal,
-    refusal: Unsuccessful | null = null,
+    { refusal = null, modeBefore = null }: { refusal?: Unsuccessful | null; modeBefore?: string | null } = {},
   ): Promise<Settlement | null> {
     const { api, lane, recorder, world } = this.#rooms;
     for (const wait of readBackWaitsMs) {
@@ -184,8 +187,11 @@ export class ActionRequests {
       const askPlace = recorder.asking();
       const look = await api.warmup(open.mailboxId);
       if (!look.ok) this.#options.onFailure(look.failure, { route: 'warmup', mailboxId: open.mailboxId });
-      else if (showsChange(open, look.value.answer, this.#options.words)) {
-        return { kind: 'confirmed', observed: look.value, askPlace };
+      else {
+        const { answer } = look.value;
+        const isThird = modeBefore !== null && isWarmupMode(answer.mode) && answer.mode !== modeBefore;
+        const isMade = showsChange(open, answer, this.#options.words) || (isThird && open.targetMode !== null);
+        if (isMade) return { kind: 'confirmed', observed: look.value, askPlace };
       }
       if (!this.isCurrent(open)) return null;
       if (look.ok && refusal) return refusal;
