@@ -296,7 +296,8 @@ export class AccountWatch {
       // A mailbox that the configuration no longer selects leaves with the first list, or after the outcome of its action.
       if (!this.#options.selects(mailbox) && mailbox.action?.state !== 'open') continue;
       try {
-        if (mailbox.action)
+        // A person has had the answer. What the guard planned stays due since then.
+        if (mailbox.action?.by)
           await this.#recorder.dropPlanned(mailbox.action, 'the daemon stopped before it sent anything');
       } catch (error) {
         this.#rooms.world.log.error(

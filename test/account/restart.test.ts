@@ -77,7 +77,7 @@ describe.each(writes)('killed after a POST of $what', ({ scenario, begin, memory
   });
 });
 
-test('killed while an action was planned: it is judged again, and acted upon once', async () => {
+test('killed while an action was planned: it stays due since then, is judged again, and acted upon once', async () => {
   await using duty = await goOnDuty({ poll: calmPoll });
   await duty.until(() => duty.action()?.state === 'planned');
   const image = duty.image();
@@ -89,8 +89,20 @@ test('killed while an action was planned: it is judged again, and acted upon onc
   await duty.until(() => duty.action()?.state === 'confirmed', hourMs);
   await duty.run(hourMs);
   expect(duty.posts().length - before).toBe(1);
-  expect(duty.action()?.id).not.toBe(planned);
+  expect(duty.action()?.id).toBe(planned);
   expect(duty.clock.now() - killedAt).toBeLessThan(5 * hourMs);
+});
+
+test('what 429 keeps back is overdue in time, however often the daemon starts again', async () => {
+  await using duty = await goOnDuty({ poll: calmPoll });
+  duty.meddleWithPosts(() => ({ status: 429, body: { error: 'slow' }, headers: { 'retry-after': '0' } }));
+  await duty.until(() => duty.posts().length > 0);
+  for (let starts = 0; starts < 4; starts += 1) {
+    await duty.run(3 * minuteMs);
+    await duty.restart();
+  }
+  expect(duty.alert('guard_action_failed')?.status).toBe('firing');
+  expect(duty.posts().length).toBeLessThan(25);
 });
 
 test('a planned action whose mailbox a person paused while the daemon was down is not sent', async () => {

@@ -206,6 +206,19 @@ test('an action that could not be confirmed and then meets only 429 is NOT ACTED
   }
 });
 
+test('a command that meets only 429 says so', async () => {
+  await using api = await OtherApi.start(['a']);
+  api.fault = ({ method }) => (method === 'POST' ? says(429, 0) : undefined);
+  await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
+  await daemon.run(10 * minuteMs);
+  const { result, messages } = await daemon.command('pause', {
+    mailbox: api.boxes[0].email,
+    dry_run: false,
+    plan: null,
+  });
+  expect([result, messages.join(' ')]).toEqual(['failed', expect.stringMatching(/not done within a minute: .*429/)]);
+});
+
 test('503 with Retry-After: nothing is asked for that long, and everything goes on afterwards', async () => {
   await using api = await OtherApi.start(['a']);
   await using duty = await goOnDuty({ other: api });

@@ -10,6 +10,7 @@ import { ActionRequests, type ActorOptions, type ActorRooms, logAction, personWa
 const afterFailureMs = minuteMs;
 const lookAtStoreMs = 10 * secondMs;
 const notInTime = 'it could not be sent within a minute: no request was free, or the mailbox could not be read first';
+const lateText = ({ detail }: Action) => (detail === null ? notInTime : `it was not done within a minute: ${detail}`);
 const accountStops =
   'nothing was sent: its account was reloaded, or another process became active, meanwhile. Try again in a minute';
 /** Deadline for `wrapUp`. It covers a POST, its read-backs and their slots. */
@@ -51,7 +52,8 @@ export class Actor {
    */
   async finish(action: Action, signal: AbortSignal): Promise<void> {
     const { recorder } = this.#rooms;
-    if (!(await this.#attendFor(action, personWaitsMs, signal))) await recorder.dropPlanned(action, notInTime);
+    if (!(await this.#attendFor(action, personWaitsMs, signal)))
+      await recorder.dropPlanned(action, lateText(this.#requests.pending(action.mailboxId) ?? action));
     await this.#attendFor(action, wrapUpDeadlineMs, signal);
     if (this.#wrappingUp) await recorder.dropPlanned(action, accountStops);
   }
@@ -124,7 +126,7 @@ export class Actor {
     if (action.state === 'open') return this.#lookFor(action, signal);
     if (this.#tryWaitMs(action) > 0) return this.#sleepUntilNextTry(action, signal);
     if (this.#requests.isLate(action)) {
-      await this.#rooms.recorder.dropPlanned(action, notInTime);
+      await this.#rooms.recorder.dropPlanned(action, lateText(action));
       return;
     }
     if (!(await this.#requests.lookAgain(action, signal))) {
