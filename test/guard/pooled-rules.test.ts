@@ -134,11 +134,9 @@ describe('shared_bounces', () => {
 
   test('does not begin its days at a row for tomorrow without emails', () => {
     const until = addDays(today, 1);
+    const samples = (sent: number) => ({ ...usual('d1.example', 0), until, days: [[sent, 0]] as const });
     const shiftOf = (sent: number) =>
-      accountShift(
-        accountOf([...shifting([40, 0], times(2, 40, 1)), { ...usual('d1.example', 0), until, days: [[sent, 0]] }]),
-        now,
-      );
+      accountShift(accountOf([...shifting([40, 0], times(2, 40, 1)), samples(sent)]), now);
     expect(shiftOf(0)).toMatchObject({ isShifted: true, last: { to: today, bounced: 120 } });
     expect(shiftOf(1)).toMatchObject({ last: { to: until, bounced: 60 } });
   });
