@@ -296,7 +296,7 @@ export class AccountWatch {
       // A mailbox that the configuration no longer selects leaves with the first list, or after the outcome of its action.
       if (!this.#options.selects(mailbox) && mailbox.action?.state !== 'open') continue;
       try {
-        // A person has had the answer. What the guard planned stays due since then.
+        // Only a person's change ends: the person has the answer. The guard's action stays due since it was planned.
         if (mailbox.action?.by)
           await this.#recorder.dropPlanned(mailbox.action, 'the daemon stopped before it sent anything');
       } catch (error) {

@@ -224,8 +224,9 @@ function warmupOf(body: JsonFields, doubts: Doubts): WarmupAnswer {
 
 /** A midnight without an offset from UTC is a date, too. */
 function dateOf(value: unknown): string | null {
-  const [, date] = /^(\d{4}-\d\d-\d\d)(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]00:?00)?)?$/.exec(String(value)) ?? [];
-  return typeof value === 'string' && date && isIsoDate(date) ? date : null;
+  if (typeof value !== 'string') return null;
+  const [, date] = /^(\d{4}-\d\d-\d\d)(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]00:?00)?)?$/.exec(value) ?? [];
+  return date && isIsoDate(date) ? date : null;
 }
 
 function readRow(raw: unknown, doubts: Doubts): StatsRow {

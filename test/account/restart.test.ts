@@ -6,6 +6,7 @@ import type { MailboxState } from '../../src/core/mailbox.ts';
 import { hourMs, minuteMs, secondMs } from '../../src/core/time.ts';
 import { inheritedWaitMs } from '../../src/store/database.ts';
 import { demoKey } from '../../tools/simulator/keys.ts';
+import { answerWith, OtherApi, week } from '../support/other-api.ts';
 import { amelia, calmPoll, type Duty, goOnDuty, oliver, stormOf } from './duty.ts';
 
 const isPost = ({ method }: { readonly method: string }) => method === 'POST';
@@ -94,15 +95,17 @@ test('killed while an action was planned: it stays due since then, is judged aga
 });
 
 test('what 429 keeps back is overdue in time, however often the daemon starts again', async () => {
-  await using duty = await goOnDuty({ poll: calmPoll });
-  duty.meddleWithPosts(() => ({ status: 429, body: { error: 'slow' }, headers: { 'retry-after': '0' } }));
-  await duty.until(() => duty.posts().length > 0);
+  await using api = await OtherApi.start(['a']);
+  api.boxes[0].days = week(40, 6);
+  api.fault = ({ method }) => (method === 'POST' ? answerWith(429, {}, { 'retry-after': '0' }) : undefined);
+  await using duty = await goOnDuty({ other: api, poll: calmPoll });
+  await duty.until(() => api.posts().length > 0, hourMs);
   for (let starts = 0; starts < 4; starts += 1) {
     await duty.run(3 * minuteMs);
     await duty.restart();
   }
   expect(duty.alert('guard_action_failed')?.status).toBe('firing');
-  expect(duty.posts().length).toBeLessThan(25);
+  expect(api.posts().length).toBeLessThan(25);
 });
 
 test('a planned action whose mailbox a person paused while the daemon was down is not sent', async () => {

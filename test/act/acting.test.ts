@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { amelia, calmPoll, type Duty, goOnDuty, jonas, rarePoll, stormOf } from '../account/duty.ts';
+import { OtherApi, week } from '../support/other-api.ts';
 
 const switched = { action: 'update_config', config: { warmup_mode: 'recovery' } };
 
@@ -79,18 +80,21 @@ test('a person who takes a switch back ends our claim, and old bounces do not sw
 });
 
 test('a person who sets another mode before the switch is read back has taken it back', async () => {
-  await using duty = await goOnDuty({ poll: rarePoll });
+  await using api = await OtherApi.start(['a']);
+  const [box] = api.boxes;
+  box.days = week(40, 6);
   let isSet = false;
-  duty.between.meddle = ({ method, path }) => {
-    const isReadBack = method === 'GET' && path.startsWith('/v1/warmup') && duty.posts().length > 0;
-    if (isReadBack && !isSet) duty.simulator.fleet.setMode(amelia, 'slow');
+  api.fault = ({ method, path }) => {
+    const isReadBack = method === 'GET' && path === '/v1/warmup' && api.posts().length > 0;
+    if (isReadBack && !isSet) box.mode = 'slow';
     isSet ||= isReadBack;
-    return 'pass';
+    return undefined;
   };
+  await using duty = await goOnDuty({ other: api, poll: rarePoll });
   await duty.until(() => isSet);
   await duty.run(2 * dayMs);
-  expect([duty.posts().length, duty.simulator.fleet.find(amelia)?.config.mode]).toEqual([1, 'slow']);
-  expect([duty.action()?.state, duty.mailbox()?.memory?.claim]).toEqual(['confirmed', null]);
+  expect([api.posts().length, box.mode]).toEqual([1, 'slow']);
+  expect([duty.action(box.email)?.state, duty.mailbox(box.email)?.memory?.claim]).toEqual(['confirmed', null]);
 });
 
 test('what others change while an action is under way is announced, also where the action is what read it', async () => {

@@ -17,10 +17,8 @@ test.each([
     await using api = await OtherApi.start(['a', 'b', 'c']);
     const [broken] = api.boxes;
     let isOver = false;
-    api.fault = ({ method, path, mailboxId }: Asked) =>
-      isOver && method === 'GET' && path === `/v1/${route}` && mailboxId === broken.id
-        ? answerWith(status, {})
-        : undefined;
+    api.fault = ({ method, path, mailboxId: id }: Asked) =>
+      isOver && method === 'GET' && path === `/v1/${route}` && id === broken.id ? answerWith(status, {}) : undefined;
     const poll = { ...calmPoll, stats: '10 */4 * * *', warmup: '20 */4 * * *' };
     await using daemon = await startMovedDaemon({ other: api, poll, expectErrors: ['the API'] });
     await daemon.run(5 * hourMs);

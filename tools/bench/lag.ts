@@ -84,7 +84,7 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(share * sorted.length) - 1))] ?? Number.NaN;
 }
 
-/** The benchmark. Takes about three minutes on a quiet machine. */
+/** The benchmark. Takes hours: the queue looks at each mailbox before each poll. */
 export async function lagBenchmark(): Promise<readonly Figure[]> {
   const memory = memoryFigure();
   const lags = fleets.flatMap((fleet) => {

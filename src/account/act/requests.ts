@@ -123,7 +123,8 @@ export class ActionRequests {
     if (signal.aborted || !this.isCurrent(open)) return null;
     // A write stop or another answer may have come while the intent was recorded.
     if (!this.#rooms.recorder.maySend(open) || !this.#standsAsSeen(open)) return { kind: 'not_sent', detail: notSent };
-    const modeBefore = this.#mailbox(open.mailboxId)?.warmup?.answer.mode ?? null;
+    const before = this.#mailbox(open.mailboxId)?.warmup?.answer.mode ?? null;
+    const modeBefore = open.targetMode === null ? null : before;
     const sent = await this.#request(open);
     if (sent.ok) {
       this.#written(open, true);
@@ -170,8 +171,8 @@ export class ActionRequests {
   }
 
   /**
-   * With `refusal`, the first answered look settles: confirmed, or else `refusal`. With `modeBefore` of an accepted change
-   * of mode, a third mode confirms: a person has changed it since. Returns null if the daemon stops or the action has ended.
+   * With `refusal`, the first answered look settles: confirmed, or else `refusal`. With `modeBefore`, that of an accepted
+   * change of mode, any other mode confirms: a third one is a person's, set since. Returns null if the daemon stops or the action has ended.
    */
   async readBack(
     open: OpenAction,
@@ -189,9 +190,9 @@ export class ActionRequests {
       if (!look.ok) this.#options.onFailure(look.failure, { route: 'warmup', mailboxId: open.mailboxId });
       else {
         const { answer } = look.value;
-        const isThird = modeBefore !== null && isWarmupMode(answer.mode) && answer.mode !== modeBefore;
-        const isMade = showsChange(open, answer, this.#options.words) || (isThird && open.targetMode !== null);
-        if (isMade) return { kind: 'confirmed', observed: look.value, askPlace };
+        const isOther = modeBefore !== null && isWarmupMode(answer.mode) && answer.mode !== modeBefore;
+        if (isOther || showsChange(open, answer, this.#options.words))
+          return { kind: 'confirmed', observed: look.value, askPlace };
       }
       if (!this.isCurrent(open)) return null;
       if (look.ok && refusal) return refusal;

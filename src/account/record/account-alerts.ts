@@ -103,7 +103,7 @@ export class AccountAlerts {
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
   }
 
-  /** A failed action may be dropped before any answer, as at a restart: a later verdict resolves its alert. */
+  /** A failed action may be dropped before any answer, as by a person's change: a later verdict resolves its alert. */
   #failedBefore(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
     const { action } = mailbox;
     if (!this.#fleet.alertsAbout(mailbox).some(({ rule }) => rule === 'guard_action_failed')) return [];
