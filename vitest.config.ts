@@ -1,5 +1,5 @@
-// How the tests run: `quick` in a minute, for `npm test`; `days`, whole daemons that live through hours and days of a moved clock, what
-// starts every command, and what waits in real time, for `npm run days`; `long`, those of them that `.ci/run` leaves to `npm run proofs`.
+// How the tests run: `quick` in a minute, for `npm test`; `days`, whole daemons that live through hours and days of a moved clock, tests
+// that start every command or wait in real time, for `npm run days`; `long`, the `days` tests that `.ci/run` leaves to `npm run proofs`.
 // Waits are for events: a time-out ends a test that hangs, and no busy machine may meet it.
 import { defineConfig } from 'vitest/config';
 

@@ -1,4 +1,4 @@
-// The slow proofs (test/**/*.slow.ts). `.ci/run` runs those that protect users, in two shards; `npm run proofs` runs all.
+// The slow proofs (test/**/*.slow.ts). `.ci/run` runs those that protect users, in two projects; `npm run proofs` runs all.
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 

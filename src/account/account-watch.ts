@@ -296,9 +296,9 @@ export class AccountWatch {
       // A mailbox that the configuration no longer selects leaves with the first list, or after the outcome of its action.
       if (!this.#options.selects(mailbox) && mailbox.action?.state !== 'open') continue;
       try {
-        // Only a person's change ends: the person has the answer. The guard's action stays due since it was planned.
+        // A person's change is dropped, because its command is over. The guard's action keeps its `plannedAt`.
         if (mailbox.action?.by)
-          await this.#recorder.dropPlanned(mailbox.action, 'the daemon stopped before it sent anything');
+          await this.#recorder.dropPlanned(mailbox.action, 'the daemon stopped before the change was made');
       } catch (error) {
         this.#rooms.world.log.error(
           { account: mailbox.account, mailbox: mailbox.email, err: error },

@@ -190,6 +190,14 @@ export function messageOf(group: string, wanted: readonly Transition[], now: Epo
   };
 }
 
+/** Splits a message of more than `max` alerts. */
+export function partsOf(message: GroupMessage, max = Number.POSITIVE_INFINITY): readonly GroupMessage[] {
+  const { group, at, incident, transitions: all } = message;
+  if (all.length <= max) return [message];
+  const parts = Array.from({ length: Math.ceil(all.length / max) }, (_, index) => all.slice(index * max).slice(0, max));
+  return parts.map((some) => ({ ...message, ...(!incident && messageOf(group, some, at)), transitions: some }));
+}
+
 export function worstOf(some: readonly Severity[]): Severity {
   const worst = some.reduce((rank, one) => Math.min(rank, severities.indexOf(one)), severities.length - 1);
   return severities[worst] ?? 'info';

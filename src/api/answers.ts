@@ -222,7 +222,7 @@ function warmupOf(body: JsonFields, doubts: Doubts): WarmupAnswer {
   };
 }
 
-/** A midnight without an offset from UTC is a date, too. */
+/** A date, or that of a midnight in UTC or without an offset, or null. */
 function dateOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const [, date] = /^(\d{4}-\d\d-\d\d)(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]00:?00)?)?$/.exec(value) ?? [];

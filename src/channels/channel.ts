@@ -124,6 +124,8 @@ export interface Channel {
   readonly minGapMs: number;
   /** A minute if absent. */
   readonly longestMs?: number;
+  /** Number of alerts in one message, if its receiver may refuse a larger one. */
+  readonly maxAlerts?: number;
   /** True if a repeat does harm that the receiver can't detect: an attempt whose outcome was lost is not repeated. */
   readonly once?: true;
   /** True if people read the channel: an alert whose end was announced in advance needs no resolved message. */

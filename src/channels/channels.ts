@@ -1,4 +1,4 @@
-// The types of channels. A new type is a file of its own, and one line in the table here.
+// The types of channels. A new type is an entry in presets.ts, or a file of its own with a line here.
 import { z } from 'zod';
 import type { Egress } from '../core/egress.ts';
 import { listText } from '../core/wording/phrases.ts';

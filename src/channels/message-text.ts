@@ -333,7 +333,7 @@ function isLink(address: string): boolean {
 
 // Text in a receiver's markup, cut to a limit. A command is kept whole or left out, because half of one might run.
 
-const more = '…';
+const ellipsis = '…';
 const pieces = /`[^`\n]*`|[\s\S]/gu;
 const command = /`[^`\n]*`/;
 
@@ -374,10 +374,10 @@ function fittedText(text: string, max: number, write: WritePiece): string {
   if (whole.length <= max) return whole;
   let out = '';
   for (const next of written) {
-    if (out.length + next.length > max - more.length) break;
+    if (out.length + next.length > max - ellipsis.length) break;
     out += next;
   }
-  return out + more;
+  return out + ellipsis;
 }
 
 /** If not all sentences fit, those with a command stay whole: half of "To undo this" is of no use. */
@@ -387,7 +387,7 @@ function fittedLines(sentences: readonly string[], max: number, write: WritePiec
   if (whole.length <= max) return whole;
   const kept = written(sentences.filter((sentence) => command.test(sentence)));
   const room = max - kept.length - 1;
-  if (kept === '' || room < more.length) return fittedText(sentences.join('\n'), max, write);
+  if (kept === '' || room < ellipsis.length) return fittedText(sentences.join('\n'), max, write);
   const others = sentences.filter((sentence) => !command.test(sentence)).join('\n');
   return [fittedText(others, room, write), kept].filter((text) => text !== '').join('\n');
 }
@@ -432,9 +432,9 @@ export function bodyText(text: MessageText, max: number, { write, bold, link } =
   const all = blocks.length + text.more;
   const tail = [whole(text.foot), ...(hasLinks ? text.links.map(link) : [])].filter((line) => line !== '');
   const room = max - 1 - [moreText(all) ?? '', ...tail].reduce((sum, line) => sum + bytesOfLine(line), 0);
-  const fit = fitting({ items: text.lead.map(whole), more: 0 }, room - bytesOfLine(more), bytesOfLine);
+  const fit = fitting({ items: text.lead.map(whole), more: 0 }, room - bytesOfLine(ellipsis), bytesOfLine);
   const begun = () => write(text.lead[0] ?? '', Math.floor(room / mostBytesOfUnit) - 1);
-  const lead = fit.left === 0 ? fit.items : fit.items.length === 0 ? [begun()] : [...fit.items, more];
+  const lead = fit.left === 0 ? fit.items : fit.items.length === 0 ? [begun()] : [...fit.items, ellipsis];
   const left = room - lead.reduce((sum, line) => sum + bytesOfLine(line), 0);
   const list =
     fit.left === 0 ? fitting({ items: blocks, more: text.more }, left, bytesOfLine) : { items: [], left: all };

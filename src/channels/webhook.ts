@@ -59,8 +59,8 @@ export const webhookSecret = /\bwhsec_[A-Za-z0-9+/=_-]{4,}/;
 /** Each of `secrets` signs: there are two during a rotation. */
 type WebhookSettings = Hook & Pick<z.output<typeof webhookSettings>, 'secrets'>;
 
-/** Maximum number of alerts in one message; `total` counts them all. */
-const maxWebhookAlerts = 500;
+/** An alert has about 1.7 KB, and Express accepts a body of 100 KB by default. */
+const maxAlerts = 50;
 
 export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel {
   const keys = settings.secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));
@@ -69,6 +69,7 @@ export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel
     name: settings.name,
     type: 'webhook',
     minGapMs: 0,
+    maxAlerts,
     render: (message) => ({ payload: JSON.stringify(alertsBody(message)), title: messageTitle(message) }),
     renderNotice: (notice) => ({ payload: JSON.stringify(noticeBody(notice)), title: notice.title }),
     send: async ({ id, payload }, signal) => {
@@ -105,7 +106,7 @@ function alertsBody(message: GroupMessage) {
       severity: message.severity,
       incident: message.incident && incidentBody(message.incident),
       total: message.transitions.length,
-      alerts: message.transitions.slice(0, maxWebhookAlerts).map(alertBody),
+      alerts: message.transitions.map(alertBody),
     },
   };
 }

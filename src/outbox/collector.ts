@@ -2,7 +2,7 @@
 
 import { alertFor, messageFor, type PartContext, withStanding } from '../alerts/client-part.ts';
 import { type EarlyStep, earlySteps } from '../alerts/engine.ts';
-import { type GroupMessage, groupOf, messageOf } from '../alerts/grouping.ts';
+import { type GroupMessage, groupOf, messageOf, partsOf } from '../alerts/grouping.ts';
 import { isUnheard, MuteLook, type WaitingNews, waitingNews } from '../alerts/muted-news.ts';
 import { type Notification, notificationsOf, type Routed, withLinks, withTags } from '../alerts/notifications.ts';
 import {
@@ -338,7 +338,7 @@ export class Collector {
       const [first = manyGroup, ...others] = new Set(steps.map(({ alert }) => groupOf(alert)));
       const news = steps.map((transition) => ({ transition, to: [channel.name] }));
       return [
-        ...incidents.flatMap((message) => this.#deliveryOf(channel, message) ?? []),
+        ...incidents.flatMap((message) => this.#deliveriesFor(channel, message)),
         ...this.#deliveriesOf([{ group: others.length === 0 ? first : manyGroup, news }], now, since),
       ];
     });
@@ -350,7 +350,7 @@ export class Collector {
       return messages.flatMap(({ channel: name, ...report }) => {
         const channel = this.#parts.channels().find((one) => one.name === name);
         const message = channel && look.incident(channel, report, to);
-        return (message && this.#deliveryOf(channel, message)) ?? [];
+        return message ? this.#deliveriesFor(channel, message) : [];
       });
     });
   }
@@ -366,10 +366,12 @@ export class Collector {
     return { transition, to };
   }
 
-  #deliveryOf(channel: Channel, message: GroupMessage): NewDelivery | null {
-    const shown = messageFor(channel.name, message, this.#partContext());
-    const transitions = shown.transitions.map((one) => ({ ...one, alert: this.#worded(channel.name, one) }));
-    return deliveryOf(channel, message, { ...shown, transitions }, this.#parts.world.log);
+  #deliveriesFor(channel: Channel, message: GroupMessage): readonly NewDelivery[] {
+    return partsOf(message, channel.maxAlerts).flatMap((part) => {
+      const shown = messageFor(channel.name, part, this.#partContext());
+      const transitions = shown.transitions.map((one) => ({ ...one, alert: this.#worded(channel.name, one) }));
+      return deliveryOf(channel, part, { ...shown, transitions }, this.#parts.world.log) ?? [];
+    });
   }
 
   /** `waitedSince`: for news that waited for the end of a mute time. */
@@ -391,8 +393,7 @@ export class Collector {
       for (const { group, transitions } of messages) {
         const message = messageOf(group, transitions, now);
         const waited = waitedSince === undefined ? {} : { waitedSince };
-        const delivery = message && this.#deliveryOf(channel, { ...message, ...waited });
-        if (delivery) deliveries.push(delivery);
+        if (message) deliveries.push(...this.#deliveriesFor(channel, { ...message, ...waited }));
       }
     }
     return deliveries;

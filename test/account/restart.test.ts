@@ -175,7 +175,7 @@ test('a POST that could outlive the lease is held back at its first byte, and go
   await duty.until(() => {
     const { state = 'none', detail = null } = duty.action() ?? {};
     if (states.at(-1) !== state) states.push(state);
-    return detail?.startsWith('nothing was sent') === true;
+    return detail?.startsWith('it was too late') === true;
   });
   expect([states.at(-1), duty.posts().length, duty.action()?.attempts]).toEqual(['planned', 0, 0]);
   duty.lease.mayPost = true;

@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../src/core/time.ts';
 import { amelia, calmPoll, type Duty, goOnDuty, jonas, rarePoll, stormOf } from '../account/duty.ts';
-import { OtherApi, week } from '../support/other-api.ts';
 
 const switched = { action: 'update_config', config: { warmup_mode: 'recovery' } };
 
@@ -77,24 +76,6 @@ test('a person who takes a switch back ends our claim, and old bounces do not sw
   await duty.run(2 * dayMs);
   expect([duty.posts().length, duty.mailbox()?.memory?.claim]).toEqual([1, null]);
   expect(duty.simulator.fleet.find(amelia)?.config.mode).toBe('balanced');
-});
-
-test('a person who sets another mode before the switch is read back has taken it back', async () => {
-  await using api = await OtherApi.start(['a']);
-  const [box] = api.boxes;
-  box.days = week(40, 6);
-  let isSet = false;
-  api.fault = ({ method, path }) => {
-    const isReadBack = method === 'GET' && path === '/v1/warmup' && api.posts().length > 0;
-    if (isReadBack && !isSet) box.mode = 'slow';
-    isSet ||= isReadBack;
-    return undefined;
-  };
-  await using duty = await goOnDuty({ other: api, poll: rarePoll });
-  await duty.until(() => isSet);
-  await duty.run(2 * dayMs);
-  expect([api.posts().length, box.mode]).toEqual([1, 'slow']);
-  expect([duty.action(box.email)?.state, duty.mailbox(box.email)?.memory?.claim]).toEqual(['confirmed', null]);
 });
 
 test('what others change while an action is under way is announced, also where the action is what read it', async () => {

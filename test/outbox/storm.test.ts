@@ -32,34 +32,38 @@ function storm(accounts: number): readonly Transition[] {
   });
 }
 
-test.each([3, 100])('on %i accounts: at most five messages a channel, with every mailbox in one', async (accounts) => {
-  await using at = await stage({}, {}, (url, clock) => [slackTo(url, clock), hookChannel(url, clock)]);
-  const { rig } = at;
-  rig.commit(...storm(accounts));
-  await rig.clock.advance(hourMs);
-  const to = (name: string) => rig.store.deliveries().filter(({ channel }) => channel === name);
-  const slack = to('ops').map(({ payload }) => JSON.parse(payload));
-  expect(slack.length).toBeGreaterThan(0);
-  expect(slack.length).toBeLessThanOrEqual(5);
-  for (const payload of slack) {
-    expect(slackFaults(payload)).toEqual([]);
-    expect(JSON.stringify(payload)).not.toMatch(/<!channel>|<script>|\u202e/);
-  }
-  // 2,000 of six rules are 333 or 334 of each, and on many accounts the one message says so.
-  if (accounts === 100) expect(JSON.stringify(slack)).toContain('bounces over the limit, NO ACTION TAKEN (334)');
-  const totals = to('hook').map(({ payload }) => JSON.parse(payload).data.total as number);
-  expect(totals.length).toBeLessThanOrEqual(5);
-  expect(totals.reduce((sum, total) => sum + total, 0)).toBe(2_000);
-});
+test.each([3, 100])(
+  'on %i accounts: at most five messages in Slack, and every mailbox in one of the webhook',
+  async (accounts) => {
+    await using at = await stage({}, {}, (url, clock) => [slackTo(url, clock), hookChannel(url, clock)]);
+    const { rig } = at;
+    rig.commit(...storm(accounts));
+    await rig.clock.advance(hourMs);
+    const to = (name: string) => rig.store.deliveries().filter(({ channel }) => channel === name);
+    const slack = to('ops').map(({ payload }) => JSON.parse(payload));
+    expect(slack.length).toBeGreaterThan(0);
+    expect(slack.length).toBeLessThanOrEqual(5);
+    for (const payload of slack) {
+      expect(slackFaults(payload)).toEqual([]);
+      expect(JSON.stringify(payload)).not.toMatch(/<!channel>|<script>|\u202e/);
+    }
+    // 2,000 of six rules are 333 or 334 of each, and on many accounts the one message says so.
+    if (accounts === 100) expect(JSON.stringify(slack)).toContain('bounces over the limit, NO ACTION TAKEN (334)');
+    const totals = to('hook').map(({ payload }) => JSON.parse(payload).data.total as number);
+    expect(Math.max(...totals)).toBe(50);
+    expect(totals.length).toBeLessThanOrEqual(45);
+    expect(totals.reduce((sum, total) => sum + total, 0)).toBe(2_000);
+  },
+);
 
 it('what ends of a storm whose message is refused waits behind it, and what it is not about passes it by', async (at) => {
   const { rig, receiver } = at;
-  const isStorm = (body: string) => JSON.parse(body).data.total === 500;
+  const isStorm = (body: string) => JSON.parse(body).data.total === 50;
   receiver.answer = (response, { body }) => response.writeHead(isStorm(body) ? 500 : 200).end();
   const of = (number: number, account: string) => sampleAlert(number, { account });
-  rig.commit(...Array.from({ length: 500 }, (_, number) => firing(of(number, 'stormy'))));
+  rig.commit(...Array.from({ length: 50 }, (_, number) => firing(of(number, 'stormy'))));
   await rig.clock.advance(minuteMs);
-  rig.commit(resolved(of(77, 'stormy'), rig.clock.now()), firing(of(1, 'calm')));
+  rig.commit(resolved(of(7, 'stormy'), rig.clock.now()), firing(of(1, 'calm')));
   await rig.clock.advance(20 * minuteMs);
   const notified = () => at.bodies().map(({ type, data }) => `${data.account} ${type}`);
   expect(new Set(notified())).toEqual(new Set(['stormy alerts.firing', 'calm alerts.firing']));

@@ -8,7 +8,6 @@ import { type Action, alreadySo, type OpenAction, type Unsuccessful } from '../.
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import type { StatusWords } from '../../core/guard/run-state.ts';
 import type { MailboxState } from '../../core/mailbox.ts';
-import { isWarmupMode } from '../../core/policy.ts';
 import type { StoreTrouble } from '../../core/store-failure.ts';
 import { elapsedMs, hourMs, minuteMs, secondMs } from '../../core/time.ts';
 import type { World } from '../../world/world.ts';
@@ -52,7 +51,7 @@ const lookKeepsMs = 2 * minuteMs;
 
 /** Waits before the read-backs after a POST. The change may show seconds later (docs/faults.md H8). */
 const readBackWaitsMs: readonly number[] = [0, 1, 2, 4, 8].map((seconds) => seconds * secondMs);
-const notSent = 'nothing was sent: when its turn came, it was too late or no longer needed';
+const notSent = 'it was too late or no longer needed when its turn came';
 
 const lookWaitsMs: readonly number[] = [1, 2, 5, 10, 30, 60].map((seconds) => seconds * secondMs);
 /** Maximum age of the statistics behind a write. Older statistics are read again first. */
@@ -123,12 +122,10 @@ export class ActionRequests {
     if (signal.aborted || !this.isCurrent(open)) return null;
     // A write stop or another answer may have come while the intent was recorded.
     if (!this.#rooms.recorder.maySend(open) || !this.#standsAsSeen(open)) return { kind: 'not_sent', detail: notSent };
-    const before = this.#mailbox(open.mailboxId)?.warmup?.answer.mode ?? null;
-    const modeBefore = open.targetMode === null ? null : before;
     const sent = await this.#request(open);
     if (sent.ok) {
       this.#written(open, true);
-      return this.readBack(open, 'the API accepted it, but does not show the change', signal, { modeBefore });
+      return this.readBack(open, 'the API accepted it, but does not show the change', signal);
     }
     const { kind, detail } = sent.failure;
     if (kind === 'held_back') return { kind: 'not_sent', detail: notSent };
@@ -150,7 +147,7 @@ export class ActionRequests {
     const forbidden = status === 403 && { forbidden: true };
     const wait = retryAfterMs !== null && { waitMs: retryAfterMs };
     const no: Unsuccessful = { kind: kind === 'throttled' ? 'throttled' : 'refused', detail, ...forbidden, ...wait };
-    const settlement = await this.readBack(open, detail, signal, { refusal: no });
+    const settlement = await this.readBack(open, detail, signal, no);
     if (settlement === no && no.forbidden) this.#written(open, false);
     if (settlement?.kind === 'confirmed') this.#written(open, true);
     return settlement;
@@ -171,14 +168,14 @@ export class ActionRequests {
   }
 
   /**
-   * With `refusal`, the first answered look settles: confirmed, or else `refusal`. With `modeBefore`, that of an accepted
-   * change of mode, any other mode confirms: a third one is a person's, set since. Returns null if the daemon stops or the action has ended.
+   * Reads back until the change shows. With `refusal`, the first answer settles: confirmed, or else `refusal`. Returns
+   * null if the daemon stops or the action has ended.
    */
   async readBack(
     open: OpenAction,
     otherwise: string,
     signal: AbortSignal,
-    { refusal = null, modeBefore = null }: { refusal?: Unsuccessful | null; modeBefore?: string | null } = {},
+    refusal: Unsuccessful | null = null,
   ): Promise<Settlement | null> {
     const { api, lane, recorder, world } = this.#rooms;
     for (const wait of readBackWaitsMs) {
@@ -188,12 +185,8 @@ export class ActionRequests {
       const askPlace = recorder.asking();
       const look = await api.warmup(open.mailboxId);
       if (!look.ok) this.#options.onFailure(look.failure, { route: 'warmup', mailboxId: open.mailboxId });
-      else {
-        const { answer } = look.value;
-        const isOther = modeBefore !== null && isWarmupMode(answer.mode) && answer.mode !== modeBefore;
-        if (isOther || showsChange(open, answer, this.#options.words))
-          return { kind: 'confirmed', observed: look.value, askPlace };
-      }
+      else if (showsChange(open, look.value.answer, this.#options.words))
+        return { kind: 'confirmed', observed: look.value, askPlace };
       if (!this.isCurrent(open)) return null;
       if (look.ok && refusal) return refusal;
     }

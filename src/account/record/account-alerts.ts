@@ -87,7 +87,7 @@ export class AccountAlerts {
     const conditions = [
       ...(route ? this.#newsOf(mailbox, conditionsAfter(route, mailbox, context)) : []),
       ...(newest ? [actionFailedCondition(newest, mailbox.verdict?.answer, context), ...this.#keyShown()] : []),
-      ...(newest || !judged ? [] : this.#failedBefore(mailbox, context)),
+      ...(newest || !judged ? [] : this.#droppedUnderHold(mailbox, context)),
       ...(breaker ? [this.#held(breaker, policy, now, mailbox)] : []),
     ];
     const event = acted && actedEvent(acted, context);
@@ -103,8 +103,8 @@ export class AccountAlerts {
     return { ...changes, transitions: transitions.map((one) => asFound(one, { mailbox, acted })) };
   }
 
-  /** A failed action may be dropped before any answer, as by a person's change: a later verdict resolves its alert. */
-  #failedBefore(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
+  /** A hold drops a failed action without an all-clear: a later verdict resolves its alert. */
+  #droppedUnderHold(mailbox: MailboxState, context: MailboxContext): readonly Condition[] {
     const { action } = mailbox;
     if (!this.#fleet.alertsAbout(mailbox).some(({ rule }) => rule === 'guard_action_failed')) return [];
     return action && !isActive(action) ? [actionFailedCondition(action, mailbox.verdict?.answer, context)] : [];
@@ -211,7 +211,8 @@ export class AccountAlerts {
       (route === 'stats' ? knownSince(mailbox) : (mailbox[route]?.at ?? mailbox.firstSeenAt)) < staleFrom[route];
     for (const mailbox of this.#fleet.mailboxesOf(account)) {
       const { action } = mailbox;
-      if (action && isOverdue(action, now))
+      // Before a restarted process has read the mailbox, it has not judged whether it still wants the action.
+      if (action && isOverdue(action, now) && this.#isRead(mailbox.id))
         conditions.push(
           actionFailedCondition(action, mailbox.verdict?.answer, this.#context(mailbox, policyFor(mailbox), now)),
         );

@@ -300,7 +300,7 @@ function keyShared(account: AccountState, now: EpochMs): Condition {
     firing: () => [
       `${name}: unexpected 429 answers`,
       `The API answered 429 (too many requests) ${throttledLastHour} times within an hour, although Warmwarden stayed within its rate limit.`,
-      `Either other tools use the same key, or its plan allows less than the configuration says. For now Warmwarden makes at most ${counted(requestsPerMinute, 'request')} a minute, so data gets older.`,
+      `Either other tools use the same key, or the plan allows less than the configuration says. For now Warmwarden makes at most ${counted(requestsPerMinute, 'request')} a minute, so data is older.`,
       'Give Warmwarden a key of its own, raise headroom, or correct plan or requests_per_minute.',
     ],
     ended: () => [`${name}: an hour without a 429`, `Account ${name} has its full request budget again.`],

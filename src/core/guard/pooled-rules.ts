@@ -82,14 +82,10 @@ export class Pool<Of extends Part = Part> {
     return this.parts.filter(({ days }) => days?.days.some((day) => day.date >= from && day[what] > 0)).length;
   }
 
-  /** Last day of the windows: the newest with rows, or two days ago if that is later. A day after today needs emails. */
+  /** Last day of the windows: the newest with rows, at the earliest two days ago. Null without rows. */
   lastDay(now: EpochMs): IsoDate | null {
-    const today = utcDate(now);
-    let newest = '';
-    for (const [date, { sent, bounced }] of this.#byDate) {
-      if (date > newest && (date <= today || sent + bounced > 0)) newest = date;
-    }
-    const earliest = addDays(today, -quietDays);
+    const newest = [...this.#byDate.keys()].reduce((a, b) => (a > b ? a : b), '');
+    const earliest = addDays(utcDate(now), -quietDays);
     if (newest === '') return null;
     return newest < earliest ? earliest : newest;
   }

@@ -31,7 +31,7 @@ export function limitedDays(
   const days = readDays(stats.answer.rows, stats.at);
   const { anchor, undated } = days;
   if (anchor === null || undated || hasInvalid(days, addDays(anchor, 1 - soundDays), anchor)) return null;
-  const counted = days.days.filter(isCounted);
+  const counted = days.days.filter(isCounted).filter(({ date }) => date <= anchor);
   const newest = counted.at(-1)?.date ?? anchor;
   const { sent, bounced } = pool(days, { from: addDays(newest, 1 - soundDays), to: newest }, null);
   return bounced > sent

@@ -50,7 +50,7 @@ const reasonTexts: Readonly<Record<Reason, string | ((verdict: Verdict) => strin
     `The warm-up mode ${mode === null ? '(none)' : `"${mode}"`} is unknown, so there is no limit to compare the bounce rate with.`,
   unknown_status: unknownStatusText,
   invalid_row:
-    'A day of the window has no readable date, or a missing, negative or malformed count, so the bounce rate cannot be trusted.',
+    'A row has no readable date, or a day of the window no readable count, so the bounce rate cannot be trusted.',
   implausible_counts: (verdict) =>
     `${countsText(verdict)}. More emails bounced than were sent, so the counts cannot be trusted.`,
   contradicting_counts: contradictionText,
