@@ -20,6 +20,7 @@ const schemathesis = process.env['WARMWARDEN_SCHEMATHESIS'] ?? '';
 /** How long it asks: `npm run proofs` takes ten minutes. */
 const asked = process.env['WARMWARDEN_SCHEMATHESIS_SECONDS'];
 const seconds = asked ?? '60';
+const timeout = (Number(seconds) + 300) * 1_000;
 /** A short look asks the same each time: only a long one may find something new. */
 const seed = asked === undefined ? ['--seed', '18'] : [];
 
@@ -53,7 +54,7 @@ async function startGuarding(folder: string) {
   return { url: daemon.url, [Symbol.asyncDispose]: stop };
 }
 
-test.skipIf(schemathesis === '' && !process.env['CI'])('Schemathesis finds nothing', async () => {
+test.skipIf(schemathesis === '' && !process.env['CI'])('Schemathesis finds nothing', { timeout }, async () => {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'warmwarden-schemathesis-'));
   await using daemon = await startGuarding(folder.path);
   const asking = spawn(
