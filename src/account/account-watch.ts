@@ -295,10 +295,13 @@ export class AccountWatch {
     for (const mailbox of [...this.#rooms.fleet.mailboxesOf(this.account)]) {
       // A mailbox that the configuration no longer selects leaves with the first list, or after the outcome of its action.
       if (!this.#options.selects(mailbox) && mailbox.action?.state !== 'open') continue;
+      const { action } = mailbox;
+      const { windowMs } = this.#options.policyFor(mailbox).breaker;
       try {
-        // A person's change is dropped, because its command is over. The guard's action keeps its `plannedAt`.
-        if (mailbox.action?.by)
-          await this.#recorder.dropPlanned(mailbox.action, 'the daemon stopped before the change was made');
+        // A person's change is dropped, because its command is over. The guard's action keeps its `plannedAt` until the
+        // circuit breaker forgets it.
+        if (action && (action.by || this.#rooms.world.clock.now() - action.plannedAt > windowMs))
+          await this.#recorder.dropPlanned(action, 'the daemon stopped before the change was made');
       } catch (error) {
         this.#rooms.world.log.error(
           { account: mailbox.account, mailbox: mailbox.email, err: error },

@@ -125,10 +125,6 @@ export class Actor {
     const { clock } = this.#rooms.world;
     if (action.state === 'open') return this.#lookFor(action, signal);
     if (this.#tryWaitMs(action) > 0) return this.#sleepUntilNextTry(action, signal);
-    if (this.#requests.isLate(action)) {
-      await this.#rooms.recorder.dropPlanned(action, lateText(action));
-      return;
-    }
     if (!(await this.#requests.lookAgain(action, signal))) {
       await clock.sleep(secondMs, signal);
       return;
