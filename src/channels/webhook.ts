@@ -59,8 +59,8 @@ export const webhookSecret = /\bwhsec_[A-Za-z0-9+/=_-]{4,}/;
 /** Each of `secrets` signs: there are two during a rotation. */
 type WebhookSettings = Hook & Pick<z.output<typeof webhookSettings>, 'secrets'>;
 
-/** An alert has about 1.7 KB, and Express accepts a body of 100 KB by default. */
-const maxAlerts = 50;
+/** An alert has up to 3 KB, with twenty tags, and Express accepts a body of 100 KB by default. */
+const maxAlerts = 25;
 
 export function webhookChannel(settings: WebhookSettings, clock: Clock): Channel {
   const keys = settings.secrets.map((secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'));

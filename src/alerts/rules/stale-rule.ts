@@ -145,24 +145,24 @@ function measurementStale(
   const moment = (at: EpochMs) => momentText(at, context.rules.timeZone);
   const unread = () =>
     observed
-      ? `Warmwarden last read the ${name} on ${moment(observed.at)}. Four polls since then have failed.`
-      : `Warmwarden has not read any ${name} since it first saw the mailbox on ${moment(firstSeenAt)}: four polls have failed.`;
+      ? `Warmwarden last read the ${name} on ${moment(observed.at)}. Four polls have been due since then, and none brought one.`
+      : `Warmwarden has not read any ${name} since it first saw the mailbox on ${moment(firstSeenAt)}: four polls were due.`;
   const old = () =>
     `The API made its last ${name} of ${domainOf(email)} on ${moment(madeAt ?? context.now)}, although Warmwarden asked it for a new one.`;
   return condition(subjectOf('stale_data', mailbox, route), {
-    active: isUnread ? true : answered !== 'time' && madeAt !== null ? isOld : 'unknown',
+    active: isUnread ? true : answered === 'time' ? 'unknown' : isOld,
     observations: 2,
     firing: () => [
       `${email}: the ${name} is out of date`,
       isUnread ? unread() : old(),
       `The bounces are guarded. Until a fresh check arrives, Warmwarden does not notice ${unseen}.`,
       isUnread
-        ? 'The log has the reason why the polls failed.'
+        ? 'The log says why.'
         : 'Run the check in the warm-up service. If it stays out of date, ask its support.',
     ],
     ended: () => [
       `${email}: the ${name} is up to date again`,
-      `The API made the ${name} on ${moment(madeAt ?? context.now)}.`,
+      madeAt !== null && `The API made the ${name} on ${moment(madeAt)}.`,
     ],
     numbers: () => ({
       checked_at: madeAt === null ? null : new Date(madeAt).toISOString(),

@@ -53,7 +53,8 @@ export function cadenceOf(gaps: Gaps): Readonly<Record<Route, number>> {
 }
 
 export function forecastOf(input: ForecastInput): Forecast {
-  const { mailboxes, allowedPerMinute, sparePerMinute, isHeldBack = false, headroomPpm, gaps, earlyMs } = input;
+  const { mailboxes, allowedPerMinute, sparePerMinute, isHeldBack = false, headroomPpm, gaps } = input;
+  const earlyMs = sparePerMinute > 0 ? input.earlyMs : 0;
   const cadenceMs = cadenceOf(gaps);
   const demand = demandOf({ mailboxes, allowedPerMinute, sparePerMinute, cadenceMs, early: earlyMs > 0 });
   const { asksPerMinute, pacePerMinute, fits, stretch, accountSpacingMs, statsCapMs } = demand;
@@ -61,13 +62,13 @@ export function forecastOf(input: ForecastInput): Forecast {
   const narrowed = (route: Route) => (narrow?.routes.includes(route) ? narrow.needsPerMinute / narrow.perMinute : 1);
   const aged = (route: keyof typeof stretch) => gaps[route].longestMs * Math.max(stretch[route], narrowed(route));
   const spaced = (route: Route) => Math.max(gaps[route].longestMs * narrowed(route), accountSpacingMs);
-  const stats = fits && narrowed('stats') === 1 ? fittingStatsMs(input, demand) : aged('stats');
+  const stats = fits && narrowed('stats') === 1 ? fittingStatsMs({ ...input, earlyMs }, demand) : aged('stats');
   return {
     mailboxes,
     allowedPerMinute,
     isHeldBack,
     asksPerMinute,
-    usedPerMinute: pacePerMinute,
+    usedPerMinute: sparePerMinute > 0 ? pacePerMinute : Math.min(asksPerMinute, pacePerMinute),
     narrow,
     fits: fits && narrow === null,
     oldestMs: {

@@ -9,7 +9,6 @@ import { skewOf } from '../../store/database.ts';
 import { StoreError } from '../../store/failure.ts';
 import { lockOf, presenceOf, sizeOf } from '../../store/file/place.ts';
 import { Ledger } from '../../store/ledger.ts';
-
 import type { Content, Examination } from '../../store/postgres/examination.ts';
 import { systemClock } from '../../world/world.ts';
 import { bytesText } from '../terminal.ts';

@@ -199,6 +199,7 @@ function guardedOf(
 ): number {
   const [badges, unread] = [accountBadges(troubles), fleet.unreadAccounts()];
   const isGuarded = ({ mailbox, mailbox: { account, id }, state }: RankedMailbox) =>
+    fleet.storeFailure === null &&
     state !== 'not_judged' &&
     policyOf(mailbox).enforce &&
     !badges.has(account) &&
