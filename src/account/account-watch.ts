@@ -127,16 +127,16 @@ export class AccountWatch {
       now - (api.budget.throttle.throttledAt(now).at(-1) ?? Number.NEGATIVE_INFINITY) < noSpareForMs ? 0 : spare();
     const opensAt = (route: Route) => api.budget.opensAt(route);
     const atOnce = (now: number) => api.budget.atOnce(now);
-    const limits = { allowedPerMinute, atOnce, sparePerMinute, opensAt };
-    this.#queue = new PollQueue({ cadenceMs: cadenceOf(gaps), ...limits, earlyMs });
+    const cadenceMs = cadenceOf(gaps);
+    this.#queue = new PollQueue({ cadenceMs, allowedPerMinute, atOnce, sparePerMinute, opensAt, earlyMs });
     runAsScheduled(this.#queue, options.schedules, world.clock);
     this.#agenda = new Agenda({ account, world, fleet, queue: this.#queue, policyFor: options.policyFor });
     const backlog = (now: number) => this.#queue.backlog(now);
     const forecast = () => {
-      const [mailboxes, { headroomPpm }] = [fleet.mailboxCount(account), api.budget];
-      const { expected, allowed } = api.budget.belief(world.clock.monotonic());
-      const pace = { allowedPerMinute: expected, sparePerMinute: spare(), isHeldBack: expected < allowed, headroomPpm };
-      return forecastOf({ mailboxes, ...pace, ownLimits: ownLimitsOf(api.budget), gaps, earlyMs });
+      const [mailboxes, { headroomPpm }, now] = [fleet.mailboxCount(account), api.budget, world.clock.monotonic()];
+      const { expected, allowed } = api.budget.belief(now);
+      const pace = { allowedPerMinute: expected, sparePerMinute: sparePerMinute(now), headroomPpm, gaps, earlyMs };
+      return forecastOf({ mailboxes, ...pace, isHeldBack: expected < allowed, ownLimits: ownLimitsOf(api.budget) });
     };
     this.#health = new AccountHealth({ account, world, fleet, budget: api.budget, backlog, forecast });
     this.#lane = new Lane({
@@ -301,7 +301,7 @@ export class AccountWatch {
         // A person's change is dropped, because its command is over. The guard's action keeps its `plannedAt` until the
         // circuit breaker forgets it.
         if (action && (action.by || this.#rooms.world.clock.now() - action.plannedAt > windowMs))
-          await this.#recorder.dropPlanned(action, 'the daemon stopped before the change was made');
+          await this.#recorder.dropPlanned(action, 'it was not made before its account was started anew');
       } catch (error) {
         this.#rooms.world.log.error(
           { account: mailbox.account, mailbox: mailbox.email, err: error },

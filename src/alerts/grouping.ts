@@ -194,7 +194,7 @@ export function messageOf(group: string, wanted: readonly Transition[], now: Epo
 export function partsOf(message: GroupMessage, max = Number.POSITIVE_INFINITY): readonly GroupMessage[] {
   const { group, at, incident, transitions: all } = message;
   if (all.length <= max) return [message];
-  const parts = Array.from({ length: Math.ceil(all.length / max) }, (_, index) => all.slice(index * max).slice(0, max));
+  const parts = Array.from({ length: Math.ceil(all.length / max) }, (_, n) => all.slice(n * max, (n + 1) * max));
   return parts.map((some) => ({ ...message, ...(!incident && messageOf(group, some, at)), transitions: some }));
 }
 

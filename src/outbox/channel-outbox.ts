@@ -9,7 +9,7 @@ import type { StoredOutbox } from '../store/outbox.ts';
 import type { Clock } from '../world/world.ts';
 
 /** Maximum number of pending deliveries in one look: large enough to pass by messages that can't be sent. */
-const lookLimit = 100;
+const lookLimit = 500;
 const undeliveredShownMs = 7 * dayMs;
 
 /** Undelivered messages are shown that were given up since. */

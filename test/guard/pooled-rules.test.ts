@@ -134,14 +134,7 @@ describe('shared_bounces', () => {
 
   test('does not begin its days at a row for tomorrow without emails', () => {
     const until = addDays(today, 1);
-    const samples = (sent: number) => ({
-      ...usual('d1.example', 0),
-      until,
-      days: [
-        [40, 0],
-        [sent, 0],
-      ] as const,
-    });
+    const samples = (sent: number) => ({ ...usual('d1.example', 0), until, days: [[sent, 0]] as const });
     const shiftOf = (sent: number) =>
       accountShift(accountOf([...shifting([40, 0], times(2, 40, 1)), samples(sent)]), now);
     expect(shiftOf(0)).toMatchObject({ isShifted: true, last: { to: today, bounced: 120 } });

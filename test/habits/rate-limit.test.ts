@@ -206,13 +206,20 @@ test('an action that could not be confirmed and then meets only 429 is NOT ACTED
   }
 });
 
-test('a command that meets only 429 says so', async () => {
+test.each([0, 70])('a command that meets only 429, and all do for %i s, fails and frees the guard', async (seconds) => {
   await using api = await OtherApi.start(['a']);
-  api.fault = ({ method }) => (method === 'POST' ? says(429, 0) : undefined);
+  api.fault = ({ method }) => {
+    const from = api.posts()[0]?.at ?? Number.NEGATIVE_INFINITY;
+    if (api.now() - from < seconds * secondMs) return says(429, null);
+    return method === 'POST' ? says(429, 0) : undefined;
+  };
   await using daemon = await startMovedDaemon({ other: api, poll: calmPoll });
   await daemon.run(10 * minuteMs);
   const { result, messages } = await daemon.command('pause', { mailbox: api.boxes[0].email });
-  expect([result, messages.join(' ')]).toEqual(['failed', expect.stringMatching(/not done within a minute: .*429/)]);
+  const said = seconds === 0 ? /not done within a minute: .*429/ : /in progress since/;
+  expect([result, messages.join(' ')]).toEqual(['failed', expect.stringMatching(said)]);
+  await daemon.run(3 * minuteMs);
+  expect([...daemon.fleet().mailboxes()].map(({ action }) => action?.state)).toEqual(['dropped']);
 });
 
 test('503 with Retry-After: nothing is asked for that long, and everything goes on afterwards', async () => {

@@ -126,7 +126,8 @@ export class Actor {
     if (action.state === 'open') return this.#lookFor(action, signal);
     if (this.#tryWaitMs(action) > 0) return this.#sleepUntilNextTry(action, signal);
     if (!(await this.#requests.lookAgain(action, signal))) {
-      await clock.sleep(secondMs, signal);
+      if (this.#requests.isLate(action)) await this.#rooms.recorder.dropPlanned(action, lateText(action));
+      else await clock.sleep(secondMs, signal);
       return;
     }
     const obstacle = this.#requests.obstacle(action);

@@ -212,7 +212,7 @@ export class AccountAlerts {
     for (const mailbox of this.#fleet.mailboxesOf(account)) {
       const { action } = mailbox;
       // Before a restarted process has read the mailbox, it has not judged whether it still wants the action.
-      if (action && isOverdue(action, now) && this.#isRead(mailbox.id))
+      if (action && isOverdue(action, now) && (this.#isRead(mailbox.id) || seenAgain()))
         conditions.push(
           actionFailedCondition(action, mailbox.verdict?.answer, this.#context(mailbox, policyFor(mailbox), now)),
         );

@@ -125,7 +125,7 @@ function actionWords(action: Action, context: ActionContext): Words {
       : `If the warm-up service does not show ${shown}, ${change} there yourself.`;
   return [
     actionTitle(action),
-    kind === 'pause' && state === 'confirmed' && campaignsUntouched,
+    kind === 'pause' && state !== 'refused' && !overdue && campaignsUntouched,
     kind === 'restore' ? cleanText(verdict) : rateText(verdict),
     ...action.causes,
     repeatText(action, policy),

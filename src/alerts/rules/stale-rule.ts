@@ -157,11 +157,11 @@ function measurementStale(
       isUnread ? unread() : old(),
       `The bounces are guarded. Until a fresh check arrives, Warmwarden does not notice ${unseen}.`,
       isUnread
-        ? 'The log says why.'
+        ? 'If they failed, the log says why.'
         : 'Run the check in the warm-up service. If it stays out of date, ask its support.',
     ],
     ended: () => [
-      `${email}: the ${name} is up to date again`,
+      `${email}: the ${name} is ${madeAt === null ? 'read' : 'up to date'} again`,
       madeAt !== null && `The API made the ${name} on ${moment(madeAt)}.`,
     ],
     numbers: () => ({

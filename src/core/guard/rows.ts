@@ -123,7 +123,7 @@ function hasSameCounts(one: DailyRow, other: DailyRow): boolean {
 /** Some APIs always have a row for tomorrow without counts: it is no newest day. */
 function withEnds(days: readonly DailyRow[], latest: IsoDate): Pick<Days, 'days' | 'anchor' | 'oldest'> {
   const last = days.at(-1);
-  const isBlank = days.length > 1 && last?.date === latest && last.sent === 0 && last.bounced === 0;
+  const isBlank = last?.date === latest && last.sent === 0 && last.bounced === 0;
   return { days, anchor: days.at(isBlank ? -2 : -1)?.date ?? null, oldest: days[0]?.date ?? null };
 }
 

@@ -199,13 +199,12 @@ function guardedOf(
 ): number {
   const [badges, unread] = [accountBadges(troubles), fleet.unreadAccounts()];
   const isGuarded = ({ mailbox, mailbox: { account, id }, state }: RankedMailbox) =>
-    fleet.storeFailure === null &&
     state !== 'not_judged' &&
     policyOf(mailbox).enforce &&
     !badges.has(account) &&
     !unread.has(account) &&
     fleet.writesOffOver(account, id, now) === null;
-  return ranked.filter(isGuarded).length;
+  return fleet.storeFailure ? 0 : ranked.filter(isGuarded).length;
 }
 
 export function countsNow({ counts, okWhenRead }: Pick<HeadlineFacts, 'counts' | 'okWhenRead'>): StateCounts {
@@ -354,10 +353,10 @@ export function pictureOf(parts: PictureParts) {
 }
 
 /** `Guarding 12 mailboxes`, `Guarding 10 of 12 mailboxes now` or `Watching 12 mailboxes, changing none`. */
-export function guardedText({ ranked, guarded, troubles, writesOff, notEnforced }: Picture): string {
+export function guardedText({ ranked, guarded, troubles, writesOff, notEnforced, storeFailure }: Picture): string {
   const all = ranked.length;
   // Every mailbox is watched if only writes or enforcement are missing.
-  const isStopped = writesOff.length > 0 || notEnforced > 0;
+  const isStopped = !storeFailure && (writesOff.length > 0 || notEnforced > 0);
   if (guarded === 0 && troubles.length === 0 && isStopped)
     return `Watching ${counted(all, 'mailbox', 'mailboxes')}, changing none`;
   return `Guarding ${countedOf(guarded, all, 'mailbox', 'mailboxes')}${guarded === all ? '' : ' now'}`;
