@@ -301,7 +301,7 @@ export class AccountWatch {
         // A person's change is dropped, because its command is over. The guard's action keeps its `plannedAt` until the
         // circuit breaker forgets it.
         if (action && (action.by || this.#rooms.world.clock.now() - action.plannedAt > windowMs))
-          await this.#recorder.dropPlanned(action, 'it was not made before Warmwarden started to guard its account again');
+          await this.#recorder.dropPlanned(action, 'it was not made before its account started again');
       } catch (error) {
         this.#rooms.world.log.error(
           { account: mailbox.account, mailbox: mailbox.email, err: error },
