@@ -222,11 +222,11 @@ function warmupOf(body: JsonFields, doubts: Doubts): WarmupAnswer {
   };
 }
 
-/** A date, or that of a midnight in UTC or without an offset, or null. */
+/** A date as it is (JSON.parse shares equal short strings), that of a midnight in UTC or without an offset, or null. */
 function dateOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const [, date] = /^(\d{4}-\d\d-\d\d)(?:[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]00:?00)?)?$/.exec(value) ?? [];
-  return date && isIsoDate(date) ? date : null;
+  return date && isIsoDate(date) ? (date === value ? value : date) : null;
 }
 
 function readRow(raw: unknown, doubts: Doubts): StatsRow {
