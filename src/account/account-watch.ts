@@ -9,7 +9,7 @@ import type { MeasuredRoute, Route } from '../core/answers.ts';
 import { turnEveryMs } from '../core/fleet/fleet.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { daysNeeded, type Ppm } from '../core/policy.ts';
-import { dayMs, type EpochMs, minuteMs, secondMs } from '../core/time.ts';
+import { dayMs, type EpochMs, elapsedMs, minuteMs, secondMs } from '../core/time.ts';
 import { lookEveryMs } from '../world/loop.ts';
 import type { Schedule } from '../world/schedule.ts';
 import { type Clock, endsWithin, type Log } from '../world/world.ts';
@@ -121,7 +121,7 @@ export class AccountWatch {
     this.#firstSweep = new FirstSweep({ account, fleet, world, perMinute, over: rooms.onTransitions });
     const gaps = gapsOf(options.schedules, world.clock.now());
     const allowedPerMinute = () => api.budget.allowedPerMinute;
-    const earlyMs = options.sparePpm === 0 ? 0 : options.statsIntervalMinMs;
+    const earlyMs = options.statsIntervalMinMs;
     const spare = () => (api.budget.limitPerMinute * options.sparePpm) / 1e6;
     const sparePerMinute = (now: number) =>
       now - (api.budget.throttle.throttledAt(now).at(-1) ?? Number.NEGATIVE_INFINITY) < noSpareForMs ? 0 : spare();
@@ -300,7 +300,7 @@ export class AccountWatch {
       try {
         // A person's change is dropped, because its command is over. The guard's action keeps its `plannedAt` until the
         // circuit breaker forgets it.
-        if (action && (action.by || this.#rooms.world.clock.now() - action.plannedAt > windowMs))
+        if (action && (action.by || elapsedMs(action.plannedAt, this.#rooms.world.clock.now()) > windowMs))
           await this.#recorder.dropPlanned(action, 'it was not made before its account started again');
       } catch (error) {
         this.#rooms.world.log.error(

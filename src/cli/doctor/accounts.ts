@@ -186,7 +186,7 @@ function forecast(own: Budget, mailboxes: number, { config, gaps }: Asking): For
     sparePerMinute: (own.limitPerMinute * spareSharePpm) / 1e6,
     ownLimits: ownLimitsOf(own),
     gaps,
-    earlyMs: spareSharePpm === 0 ? 0 : statsIntervalMinMs,
+    earlyMs: statsIntervalMinMs,
   });
 }
 
