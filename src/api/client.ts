@@ -269,7 +269,7 @@ export class ApiClient {
     const from = mailboxId === null ? '' : `${call.path} ${nextPage} ${hash('sha1', success.body)}`;
     if (known && this.#readFrom.get(known) === from) return { ok: true, value: known as AnswerTo<Kind> };
     const said = { status: success.status, json: jsonOf(success, redactor), nextPage };
-    const answer: Interpreted<RequestKind> = interpret({ about: route, mailboxId, dnsWords }, said);
+    const answer: Interpreted<RequestKind> = interpret({ about: route, mailboxId, dnsWords, known }, said);
     const { doubts, days } = answer;
     for (const [field, sentence] of doubts) this.#doubt(route, field, sentence);
     if (asked !== null && days !== null) this.#statsDays.holds(days, asked);

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Action } from '../core/action.ts';
-import type { MailboxDetail, MailboxEntry, StatsAnswer } from '../core/answers.ts';
+import type { MailboxDetail, MailboxEntry } from '../core/answers.ts';
 import { dailyRows } from '../core/daily-counts.ts';
 import type { GuardMemory } from '../core/guard/memory.ts';
 import { guardStateOf } from '../core/guard/run-state.ts';
@@ -18,6 +18,7 @@ import type { Verdict } from '../core/verdict.ts';
 import { explainVerdict } from '../core/wording/explain.ts';
 import { pausedText } from '../core/wording/states.ts';
 import type { TableRead } from '../store/postgres/reading.ts';
+import { storedStats } from '../store/rows.ts';
 import { baseTables, views } from './views.ts';
 
 export interface ProgramFacts {
@@ -194,9 +195,9 @@ function addFunctions(database: DatabaseSync, facts: ProgramFacts): void {
     return at === undefined ? null : BigInt(Math.round(at));
   });
   database.function('day_rows', pure, (answer) => {
-    const stats = read<StatsAnswer>('day_rows', answer);
-    if (stats.rows === undefined) throw unreadable('day_rows', answer);
-    return JSON.stringify(dailyRows(stats, facts.now));
+    const stored = read<Parameters<typeof storedStats>[0]>('day_rows', answer);
+    if (stored.days === undefined) throw unreadable('day_rows', answer);
+    return JSON.stringify(dailyRows(storedStats(stored), facts.now));
   });
   database.function('explain_verdict', pure, (verdict) =>
     verdict === null ? null : explainVerdict(read<Verdict>('explain_verdict', verdict)),

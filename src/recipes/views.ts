@@ -77,7 +77,7 @@ const mailboxes: RecipeView = {
     column('reason', 'why, in one word', 'v.reason'),
     column('explanation', 'why, in sentences with the numbers', 'explain_verdict(v.verdict)'),
     ...verdictColumns('v.verdict'),
-    time('judged_at', 'when the newest answer was judged', 'v.until'),
+    time('judged_at', 'when the newest answer was judged; an hour ago at most if nothing changed', 'v.until'),
     column('claim', 'recovery or pause, while a change of Warmwarden is in force', "m.memory ->> '$.claim.kind'"),
     time('claim_since', 'since when it is in force', "m.memory ->> '$.claim.since'"),
     column('mode_before', 'the mode before that change', "m.memory ->> '$.claim.previousMode'"),

@@ -11,7 +11,7 @@ import type { WritesOff } from '../core/write-scope.ts';
 import { loadKnownAccounts } from './accounts.ts';
 import { loadIncidents } from './outbox.ts';
 import { loadSilences, loadWritesOff } from './people.ts';
-import { inPieces, parsed, type StoredMailbox, storedAction, storedMailbox } from './rows.ts';
+import { inPieces, parsed, type StoredMailbox, storedAction, storedMailbox, storedStats } from './rows.ts';
 import { addressColumn, type Db } from './schema/tables.ts';
 import { type BreakerRecord, loadBreakers } from './writes.ts';
 
@@ -148,7 +148,9 @@ async function loadObservations(db: Db, some: Some): Promise<ReadonlyMap<string,
     const key = { account, mailbox_id, route };
     const newest = observations.get(mailbox_id) ?? {};
     observations.set(mailbox_id, newest);
-    newest[route as keyof Newest] = { at, answer: parsed(answer, 'observations', key) };
+    const stored = parsed<never>(answer, 'observations', key);
+    if (route === 'stats') newest.stats = { at, answer: storedStats(stored) };
+    else newest[route as keyof Newest] = { at, answer: stored };
   }
   return observations;
 }

@@ -3,7 +3,7 @@
 
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
-import type { Observed, Route } from '../core/answers.ts';
+import type { Observed, Route, StatsAnswer, StatsRow } from '../core/answers.ts';
 import type { GuardMemory } from '../core/guard/memory.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
@@ -53,11 +53,38 @@ export function storedMailbox({ account, mailbox_id, memory, ...row }: StoredMai
 
 export type StoredRoute = Exclude<Route, 'health'>;
 
-/** Newest answer of a route, as writeObservations() stores it, or null if none was read. */
+/** Newest answer of a route, or null if none was read. */
 export function observationOf(mailbox: MailboxState, route: StoredRoute): Observed<unknown> | null {
   if (route === 'mailboxes') return mailbox.entry;
   if (route === 'mailbox') return mailbox.detail;
   return mailbox[route];
+}
+
+// Statistics. A day is stored as its values alone: with their names, an answer would be four times as long.
+
+type Value = number | null;
+type StoredDay = readonly [StatsRow['date'], Value, Value, Value, Value, Value, Value, Value, Value, Value];
+
+/** Newest answer of a route as it is stored. */
+export function answerText(mailbox: MailboxState, route: StoredRoute): string {
+  const answer = observationOf(mailbox, route)?.answer ?? null;
+  const isStats = route === 'stats' && mailbox.stats !== null;
+  return JSON.stringify(isStats ? { days: mailbox.stats.answer.rows?.map(dayOf) ?? null } : answer);
+}
+
+function dayOf(row: StatsRow): StoredDay {
+  const counts = [row.date, row.sent, row.bounced, row.delivered, row.opened, row.replied, row.spamLanded] as const;
+  return [...counts, row.inboxRatePercent, row.bounceRatePercent, row.healthScore];
+}
+
+export function storedStats({ days }: { readonly days: readonly StoredDay[] | null }): StatsAnswer {
+  return { rows: days?.map(rowOf) ?? null };
+}
+
+function rowOf([date, sent, bounced, delivered, opened, replied, spamLanded, ...rates]: StoredDay): StatsRow {
+  const [inboxRatePercent, bounceRatePercent, healthScore] = rates;
+  const counts = { date, sent, bounced, delivered, opened, replied, spamLanded };
+  return { ...counts, inboxRatePercent, bounceRatePercent, healthScore };
 }
 
 export function writeStops(db: Db, stops: readonly WritesOff[]): Promise<void> {

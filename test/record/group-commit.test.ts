@@ -121,6 +121,8 @@ test('the row of a decision counts every judgement, and a new decision begins wh
   await using stage = await judged();
   const spans = async (limit: number) =>
     (await decisionsOf(stage.store, 'acme', 'm1', limit)).map(({ count, verdict }) => [count, verdict.sent]);
+  await stage.answered('m1', stats(11));
+  await stage.group.flush();
   const [[count = 0] = []] = await spans(1);
   for (const sent of [11, 12, 13, 13]) await stage.answered('m1', stats(sent));
   await stage.group.flush();

@@ -6,7 +6,7 @@ import type { Fleet } from '../../core/fleet/fleet.ts';
 import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { newcomerAnswers } from '../../core/policy.ts';
 import { type EpochMs, elapsedMs, hourMs, secondMs } from '../../core/time.ts';
-import { mailboxRow, observationOf, type StoredRoute } from '../../store/rows.ts';
+import { answerText, mailboxRow, observationOf, type StoredRoute } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
 import type { AnswerRecord, NewDecision } from '../../store/writes.ts';
 import { type Clock, nextTurn, type World } from '../../world/world.ts';
@@ -46,16 +46,22 @@ export interface GroupCommitRooms {
   readonly turns: Turns;
 }
 
+/** Answers of a mailbox, and its verdict. */
+type Part = StoredRoute | 'verdict';
+
 interface PendingMailbox {
   readonly account: string;
   readonly id: string;
-  readonly routes: Set<StoredRoute>;
+  /** Parts that differ from what is written, or were written long ago. */
+  readonly parts: Set<Part>;
   /** True if the row of the mailbox is to be written. */
   remembers: boolean;
-  /** Newest verdict of the current span. It is written with the next row of the mailbox. */
+  /** Newest verdict of the current span, with the number of answers that were judged since it was written. */
   decision: NewDecision | null;
-  readonly writtenAt: Partial<Record<StoredRoute, EpochMs>>;
+  readonly writtenAt: Partial<Record<Part, EpochMs>>;
 }
+
+type Written = Pick<AnswerRecord, 'answered' | 'decisions'>;
 
 /** Batch of all accounts of a daemon. `add`, `commitNow` and `commit` are to be called within a turn. */
 export class GroupCommit {
@@ -72,17 +78,16 @@ export class GroupCommit {
 
   /** Adds a record that need not be committed at once (see isMoving). The fleet has its mailbox, or gets it in the same turn. */
   add(before: MailboxState, record: AnswerRecord): void {
-    const now = this.#rooms.world.clock.now();
     const waiting = this.#of(before, before);
     for (const route of record.answered) {
-      const isWritten = elapsedMs(waiting.writtenAt[route] ?? Number.NEGATIVE_INFINITY, now) < rewrittenAfterMs;
-      const answers = [before, record.mailbox].map((mailbox) => observationOf(mailbox, route)?.answer);
-      if (isWritten && isSame(answers[0], answers[1])) continue;
-      waiting.routes.add(route);
+      this.#want(waiting, route, isSameAnswer(before, record.mailbox, route));
     }
     waiting.remembers ||= record.remembers && !isSameRow(before, record.mailbox);
     const [decision] = record.decisions;
-    if (decision) waiting.decision = together(waiting.decision, decision);
+    if (decision) {
+      waiting.decision = together(waiting.decision, decision);
+      this.#want(waiting, 'verdict', !waiting.parts.has('stats') && isSame(ageless(before), ageless(record.mailbox)));
+    }
     if (isDue(waiting)) this.#commitLater(commitEveryMs);
   }
 
@@ -142,12 +147,18 @@ export class GroupCommit {
     return withWaiting({ ...nothingMoved, mailbox, remembers: false, answered: [] }, waiting);
   }
 
-  #written(waiting: PendingMailbox, { answered }: Pick<AnswerRecord, 'answered'> = { answered: [] }): void {
+  #written(waiting: PendingMailbox, { answered, decisions }: Written = { answered: [], decisions: [] }): void {
     const now = this.#rooms.world.clock.now();
-    for (const route of [...waiting.routes, ...answered]) waiting.writtenAt[route] = now;
-    waiting.routes.clear();
+    if (decisions.length > 0) waiting.parts.add('verdict');
+    for (const part of [...waiting.parts, ...answered]) waiting.writtenAt[part] = now;
+    if (waiting.parts.has('verdict')) waiting.decision = null;
+    waiting.parts.clear();
     waiting.remembers = false;
-    waiting.decision = null;
+  }
+
+  #want({ parts, writtenAt }: PendingMailbox, part: Part, isUnchanged: boolean): void {
+    const sinceMs = elapsedMs(writtenAt[part] ?? Number.NEGATIVE_INFINITY, this.#rooms.world.clock.now());
+    if (!isUnchanged || sinceMs >= rewrittenAfterMs) parts.add(part);
   }
 
   /** `stored`: the mailbox before its first answer in this process, as the store has it, or undefined if no row is known. */
@@ -158,7 +169,7 @@ export class GroupCommit {
     const nothing: PendingMailbox = {
       account,
       id,
-      routes: new Set(),
+      parts: new Set(),
       remembers: false,
       decision: null,
       writtenAt: stored ? readTimesOf(stored) : {},
@@ -188,17 +199,14 @@ export function isMoving({ changes, actions, alerts, breaker, decisions }: Answe
   return changes.length + actions.length + moved > 0 || breaker !== null || decisions.some((one) => !one.unchanged);
 }
 
-const isDue = ({ routes, remembers }: PendingMailbox) => routes.size > 0 || remembers;
+const isDue = ({ parts, remembers }: PendingMailbox) => parts.size > 0 || remembers;
 
-function withWaiting(record: AnswerRecord, { routes, remembers, decision }: PendingMailbox): AnswerRecord {
+function withWaiting(record: AnswerRecord, { parts, remembers, decision }: PendingMailbox): AnswerRecord {
   const [newest] = record.decisions;
-  const decisions = newest?.unchanged ? [together(decision, newest)] : [decision, newest].filter((one) => one != null);
-  return {
-    ...record,
-    remembers: record.remembers || remembers,
-    answered: [...new Set([...routes, ...record.answered])],
-    decisions,
-  };
+  const waiting = newest || parts.has('verdict') ? decision : null;
+  const decisions = newest?.unchanged ? [together(waiting, newest)] : [waiting, newest].filter((one) => one != null);
+  const answered = new Set([...parts, ...record.answered].filter((part) => part !== 'verdict'));
+  return { ...record, remembers: record.remembers || remembers, answered: [...answered], decisions };
 }
 
 function together(before: NewDecision | null, newest: NewDecision): NewDecision {
@@ -207,7 +215,7 @@ function together(before: NewDecision | null, newest: NewDecision): NewDecision 
 
 function readTimesOf(stored: MailboxState): PendingMailbox['writtenAt'] {
   const times = (['mailboxes', ...mailboxRoutes] as const).map((route) => [route, observationOf(stored, route)?.at]);
-  return Object.fromEntries(times);
+  return Object.fromEntries([...times, ['verdict', stored.verdict?.at]]);
 }
 
 function isSameRow(one: MailboxState, other: MailboxState): boolean {
@@ -215,6 +223,13 @@ function isSameRow(one: MailboxState, other: MailboxState): boolean {
 }
 
 const isSame = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
+
+function isSameAnswer(one: MailboxState, other: MailboxState, route: StoredRoute): boolean {
+  const [known, newest] = [one, other].map((mailbox) => observationOf(mailbox, route)?.answer);
+  return known === newest || answerText(one, route) === answerText(other, route);
+}
+
+const ageless = ({ verdict }: MailboxState) => verdict && { ...verdict.answer, dataAgeMs: 0 };
 
 function mattering(mailbox: MailboxState): MailboxState {
   const { memory } = mailbox;
