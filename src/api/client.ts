@@ -1,5 +1,5 @@
 // HTTP client of the API of the warm-up service: one per account, with one connection pool and one budget. Failures are values.
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { WarmupSettings } from '../core/action.ts';
 import type {
   BlacklistAnswer,
@@ -118,7 +118,7 @@ export class ApiClient {
   onThrottled: () => void = () => {};
   readonly #doubted = new Set<string>();
   #redacting: { readonly secrets: readonly string[]; readonly redactor: Redactor } | null = null;
-  /** Request and digest of the body that an answer was read from. */
+  /** Digest of the request and the body that an answer was read from. */
   #readFrom = new WeakMap<object, string>();
 
   constructor(options: ClientOptions, world: World, tally: Tally) {
@@ -265,8 +265,9 @@ export class ApiClient {
     const { dnsWords } = this.#options;
     // A Link header to a next page means the same as `has_more` in the body (docs/faults.md S8).
     const nextPage = /rel="?next\b/i.test(String(success.headers['link'] ?? ''));
-    // Lists and health are read each time.
-    const from = mailboxId === null ? '' : `${call.path} ${nextPage} ${hash('sha1', success.body)}`;
+    // Lists and health are read each time. A template would keep its parts in memory, for each mailbox and route.
+    const sha1 = createHash('sha1').update(call.path);
+    const from = mailboxId === null ? '' : sha1.update(success.body).digest('base64');
     if (known && this.#readFrom.get(known) === from) return { ok: true, value: known as AnswerTo<Kind> };
     const said = { status: success.status, json: jsonOf(success, redactor), nextPage };
     const answer: Interpreted<RequestKind> = interpret({ about: route, mailboxId, dnsWords, known }, said);
