@@ -95,7 +95,7 @@ function decisionLines(
 ): readonly string[] {
   const [first, last] = [when(since), when(until)];
   const span = first === last ? first : `${first} to ${last}`;
-  const at = count === 1 ? first : `${span}, ${count} answers`;
+  const at = count === 1 ? span : `${span}, ${count} answers`;
   const grown = firstSent === verdict.sent ? [] : [`  At first: ${counted(firstSent, 'email')} in the window.`];
   const words = isOff
     ? `NOT DONE: ${decisionWords(verdict)}, because enforcement or writes are off`

@@ -143,7 +143,7 @@ export function daysOf({ windowFrom, windowTo }: Verdict, rows: readonly StatsRo
   );
 }
 
-/** The newest decision with its latest counts: the history gets those of an unchanged one within an hour. */
+/** The newest decision with its latest counts: the history gets those of an unchanged one once an hour. */
 export function withLatestCounts(
   newest: DecisionSpan,
   { verdict, stats }: Pick<MailboxState, 'verdict' | 'stats'>,

@@ -77,7 +77,7 @@ const mailboxes: RecipeView = {
     column('reason', 'why, in one word', 'v.reason'),
     column('explanation', 'why, in sentences with the numbers', 'explain_verdict(v.verdict)'),
     ...verdictColumns('v.verdict'),
-    time('judged_at', 'when the newest answer was judged; an hour ago at most if nothing changed', 'v.until'),
+    time('judged_at', 'when the newest answer was judged, up to 75 minutes behind the page', 'v.until'),
     column('claim', 'recovery or pause, while a change of Warmwarden is in force', "m.memory ->> '$.claim.kind'"),
     time('claim_since', 'since when it is in force', "m.memory ->> '$.claim.since'"),
     column('mode_before', 'the mode before that change', "m.memory ->> '$.claim.previousMode'"),
@@ -191,7 +191,7 @@ const blacklistChecks: RecipeView = {
 const decisions: RecipeView = {
   name: 'decisions',
   about:
-    'What the guard decided, also on removed mailboxes. Consecutive equal decisions are one row, for a day at most, with the newest numbers. The newest row of a mailbox may be up to 75 minutes behind the view `mailboxes`.',
+    'What the guard decided, also on removed mailboxes. Consecutive equal decisions are one row, for a day at most, with the newest numbers. The newest row of a mailbox may be up to 75 minutes behind the page.',
   columns: [
     column('id', 'increases with time', 'v.id'),
     ...whoIn('v', 'm.email'),

@@ -67,9 +67,8 @@ type StoredDay = readonly [StatsRow['date'], Value, Value, Value, Value, Value, 
 
 /** Newest answer of a route as it is stored. */
 export function answerText(mailbox: MailboxState, route: StoredRoute): string {
-  const answer = observationOf(mailbox, route)?.answer ?? null;
-  const isStats = route === 'stats' && mailbox.stats !== null;
-  return JSON.stringify(isStats ? { days: mailbox.stats.answer.rows?.map(dayOf) ?? null } : answer);
+  if (route !== 'stats' || !mailbox.stats) return JSON.stringify(observationOf(mailbox, route)?.answer ?? null);
+  return JSON.stringify({ days: mailbox.stats.answer.rows?.map(dayOf) ?? null });
 }
 
 function dayOf(row: StatsRow): StoredDay {

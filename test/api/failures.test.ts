@@ -300,8 +300,9 @@ test.each(['...', '.a', '%2e', '%2e%2e', '%2E.', '../..', '..\\..', '?', '#', 'a
 );
 
 test('an unchanged body gives the answer before again; a changed body, and other days, are read', async () => {
-  const counted = (sent: number) => answer(200, { stats: [{ date: '2026-03-10', sent }] });
-  await using client = await askScripted(counted(1));
+  const counted = (today: object) =>
+    answer(200, { stats: [{ date: '2026-03-09' }, { date: '2026-03-10', sent: 1, ...today }] });
+  await using client = await askScripted(counted({}));
   const asked = async (days: number, known?: StatsAnswer) => {
     const said = await client.api.stats('m', days, known);
     return said.ok ? said.value.answer : expect.unreachable(said.failure.detail);
@@ -309,6 +310,10 @@ test('an unchanged body gives the answer before again; a changed body, and other
   const first = await asked(30);
   expect(await asked(30, first)).toBe(first);
   expect(await asked(7, first)).not.toBe(first);
-  client.server.script = counted(2);
-  expect((await asked(30, first)).rows?.[0]?.sent).toBe(2);
+  const fields = ['sent', 'delivered', 'opened', 'replied', 'bounced', 'spam_landed'];
+  for (const field of [...fields, 'inbox_rate', 'bounce_rate', 'health_score']) {
+    client.server.script = counted({ [field]: 3 });
+    const [yesterday, today] = (await asked(30, first)).rows ?? [];
+    expect([yesterday === first.rows?.[0], Object.values(today ?? {}).includes(3)], field).toEqual([true, true]);
+  }
 });

@@ -129,10 +129,48 @@ test('the row of a decision counts every judgement, and a new decision begins wh
   expect(await spans(1)).toEqual([[count + 4, 13]]);
   await stage.answered('m1', stats(13));
   await stage.answered('m1', stats(14, 1));
-  expect(await spans(2)).toEqual([
-    [1, 14],
-    [count + 5, 13],
-  ]);
+  const ended = [count + 5, 13];
+  expect(await spans(2)).toEqual([[1, 14], ended]);
+  for (const sent of [15, 16]) await stage.answered('m1', stats(sent, 1));
+  await stage.group.flush();
+  expect(await spans(2)).toEqual([[3, 16], ended]);
+});
+
+test('an unchanged verdict waits for an hour, whatever else is written, and then counts every judgement', async () => {
+  await using stage = await judged();
+  const count = async () => (await decisionsOf(stage.store, 'acme', 'm1', 1))[0]?.count;
+  // Of three judgements the first is stored: it began the decision.
+  await stage.answered('m1', stats(10));
+  await stage.answered('m1', answerOf('mailbox', now));
+  await stage.group.flush();
+  expect(await count()).toBe(1);
+  await stage.clock.advance(hourMs);
+  await stage.answered('m1', stats(10));
+  await stage.clock.advance(everyMs);
+  expect(await count()).toBe(4);
+  stage.policy.minBounces += 1;
+  await stage.recorder.judgedAgain('m1');
+  await stage.clock.advance(everyMs);
+  expect(await count()).toBe(5);
+});
+
+test.each([
+  ['read last', ['warmup', 'stats']],
+  ['judged by the warm-up', ['stats', 'warmup']],
+] as const)('the stored verdict is not older than statistics %s, which show the same counts', async (_, routes) => {
+  const before = await judged();
+  await before[Symbol.asyncDispose]();
+  await using stage = await recording(ids, before.file);
+  await stage.clock.advance(10 * minuteMs);
+  const { answer } = stage.mailbox('m1')?.stats ?? expect.fail();
+  const opened = { rows: answer.rows?.map((day) => ({ ...day, opened: 5 })) ?? [] };
+  for (const route of routes) {
+    const observed = { at: stage.clock.now(), answer: route === 'stats' ? opened : warmup.observed.answer };
+    await stage.answered('m1', { route, observed } as Observation);
+    await stage.clock.advance(everyMs);
+  }
+  const stored = (await stage.stored('m1')) ?? expect.fail();
+  expect(stored.verdict?.at).toBeGreaterThanOrEqual(stored.stats?.at ?? Number.NaN);
 });
 
 test('a start writes nothing that the store has: an unchanged answer waits for an hour, a changed one is written', async () => {

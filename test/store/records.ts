@@ -74,7 +74,7 @@ export function arrivedMailbox(id: string, changes: Partial<MailboxState> = {}):
 }
 
 const pass = { status: 'pass', pass: true, record: 'v=spf1 -all' };
-const counted = { ...row('2026-03-10', 12, 1), delivered: 11, replied: 0, spamLanded: 0 };
+const counted = { ...row('2026-03-10', 12, 1), delivered: 11, opened: 5, replied: 3, spamLanded: 2, healthScore: 98 };
 
 /** The answers of every route, with texts that are not plain. */
 export const answers = {

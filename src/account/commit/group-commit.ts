@@ -1,9 +1,10 @@
 // Two ways into the store. A record that changes an alert, an action, a decision or the breaker, or that has a change by
 // others, is committed at once. Any other record is shown at once and, if it differs, committed in a batch, at most 5 s
-// later: kill -9 loses it, and the next process reads it again.
+// later: kill -9 loses it, and the next process reads it again. An unchanged verdict, with the number of its answers, is
+// written once an hour.
 import { mailboxRoutes } from '../../api/poll/poll.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
-import { type MailboxState, mailboxKey } from '../../core/mailbox.ts';
+import { awaitsJudgement, type MailboxState, mailboxKey } from '../../core/mailbox.ts';
 import { newcomerAnswers } from '../../core/policy.ts';
 import { type EpochMs, elapsedMs, hourMs, secondMs } from '../../core/time.ts';
 import { answerText, mailboxRow, observationOf, type StoredRoute } from '../../store/rows.ts';
@@ -86,7 +87,9 @@ export class GroupCommit {
     const [decision] = record.decisions;
     if (decision) {
       waiting.decision = together(waiting.decision, decision);
-      this.#want(waiting, 'verdict', !waiting.parts.has('stats') && isSame(ageless(before), ageless(record.mailbox)));
+      // The stored verdict is never older than the stored statistics.
+      const isBehind = waiting.parts.has('stats') || awaitsJudgement(before);
+      this.#want(waiting, 'verdict', !isBehind && isSame(ageless(before), ageless(record.mailbox)));
     }
     if (isDue(waiting)) this.#commitLater(commitEveryMs);
   }
@@ -161,7 +164,7 @@ export class GroupCommit {
     if (!isUnchanged || sinceMs >= rewrittenAfterMs) parts.add(part);
   }
 
-  /** `stored`: the mailbox before its first answer in this process, as the store has it, or undefined if no row is known. */
+  /** `stored`: the mailbox before its first answer under this account, or undefined if no row is known. */
   #of({ account, id }: Pick<MailboxState, 'account' | 'id'>, stored?: MailboxState): PendingMailbox {
     const key = mailboxKey(account, id);
     const known = this.#waiting.get(key);

@@ -208,7 +208,11 @@ export async function moveMailboxes(
       return { ...move, mailboxes: theirs.map((mailbox) => mailboxUnder(mailbox, move.to)) };
     });
     for (const name of takenNames(moves, known)) fleet.clearAccount(name);
-    for (const { from, mailboxes } of moved) for (const { id } of mailboxes) fleet.removeMailbox(from, id);
+    for (const { from, mailboxes } of moved)
+      for (const { id } of mailboxes) {
+        fleet.removeMailbox(from, id);
+        group.forget({ account: from, id });
+      }
     for (const { to, mailboxes } of moved) {
       for (const mailbox of mailboxes) fleet.putMailbox(mailbox);
       await duties.watchOf(to)?.adopt(mailboxes);

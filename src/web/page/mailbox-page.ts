@@ -243,9 +243,9 @@ function decisionList({ row, now }: MailboxFacts, entries: MailboxEntries | null
 
 /** Times of a decision, such as "4 answers, the first 2 h ago, the last 1 min ago". */
 function decidedWhen({ since, until, count }: DecisionSpan, now: EpochMs): Markup {
-  if (count === 1) return ago(until, now);
-  if (duration(now - since) === duration(now - until)) return html`${numberText(count)} answers, ${ago(until, now)}`;
-  return html`${numberText(count)} answers, the first ${ago(since, now)}, the last ${ago(until, now)}`;
+  const answers = count === 1 ? '' : `${numberText(count)} answers, `;
+  if (duration(now - since) === duration(now - until)) return html`${answers}${ago(until, now)}`;
+  return html`${answers}the first ${ago(since, now)}, the last ${ago(until, now)}`;
 }
 
 const tones: Readonly<Partial<Record<GuardState, Tone>>> = {
