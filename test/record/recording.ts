@@ -32,13 +32,12 @@ export async function recording(ids: readonly string[], file = join(newFolder(),
   if (mailboxes.length === 0) await store.recordList({ ...emptyList, account, present });
   for (const mailbox of present) fleet.putMailbox(mailbox);
   const turns = new Turns(clock);
-  const policy = { ...defaultPolicy };
   const group = new GroupCommit({ world, store, fleet, turns });
   const recorder = new Recorder(
     { world, store, fleet, tally: noTally, turns, group, onTransitions: () => {} },
     {
       account,
-      policyFor: () => policy,
+      policyFor: () => defaultPolicy,
       ...usualAccount,
       selects: () => true,
       rules: () => defaultRuleSettings,
@@ -65,7 +64,6 @@ export async function recording(ids: readonly string[], file = join(newFolder(),
     fleet,
     group,
     file,
-    policy,
     /** As it is shown. */
     mailbox: (id: string): MailboxState | undefined => fleet.mailbox(account, id),
     /** As a process that starts after an orderly end would find it. */

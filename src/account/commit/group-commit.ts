@@ -1,7 +1,7 @@
 // Two ways into the store. A record that changes an alert, an action, a decision or the breaker, or that has a change by
 // others, is committed at once. Any other record is shown at once and, if it differs, committed in a batch, at most 5 s
-// later: kill -9 loses it, and the next process reads it again. An unchanged verdict, with the number of its answers, is
-// written once an hour.
+// later: kill -9 loses it, and the next process reads it again. A verdict within a span, with the number of
+// its answers, is written with changed statistics, or once an hour.
 import { mailboxRoutes } from '../../api/poll/poll.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { awaitsJudgement, type MailboxState, mailboxKey } from '../../core/mailbox.ts';
@@ -47,16 +47,14 @@ export interface GroupCommitRooms {
   readonly turns: Turns;
 }
 
-/** Answers of a mailbox, and its verdict. */
-type Part = StoredRoute | 'verdict';
+/** Answers of a mailbox, its verdict, and its row with the guard's memory. */
+type Part = StoredRoute | 'verdict' | 'row';
 
 interface PendingMailbox {
   readonly account: string;
   readonly id: string;
   /** Parts that differ from what is written, or were written long ago. */
   readonly parts: Set<Part>;
-  /** True if the row of the mailbox is to be written. */
-  remembers: boolean;
   /** Newest verdict of the current span, with the number of answers that were judged since it was written. */
   decision: NewDecision | null;
   readonly writtenAt: Partial<Record<Part, EpochMs>>;
@@ -80,18 +78,15 @@ export class GroupCommit {
   /** Adds a record that need not be committed at once (see isMoving). The fleet has its mailbox, or gets it in the same turn. */
   add(before: MailboxState, record: AnswerRecord): void {
     const waiting = this.#of(before, before);
-    for (const route of record.answered) {
-      this.#want(waiting, route, isSameAnswer(before, record.mailbox, route));
-    }
-    waiting.remembers ||= record.remembers && !isSameRow(before, record.mailbox);
+    for (const route of record.answered) this.#want(waiting, route, isSameAnswer(before, record.mailbox, route));
+    if (record.remembers && !isSameRow(before, record.mailbox)) waiting.parts.add('row');
     const [decision] = record.decisions;
     if (decision) {
       waiting.decision = together(waiting.decision, decision);
       // The stored verdict is never older than the stored statistics.
-      const isBehind = waiting.parts.has('stats') || awaitsJudgement(before);
-      this.#want(waiting, 'verdict', !isBehind && isSame(ageless(before), ageless(record.mailbox)));
+      this.#want(waiting, 'verdict', !waiting.parts.has('stats') && !awaitsJudgement(before));
     }
-    if (isDue(waiting)) this.#commitLater(commitEveryMs);
+    if (waiting.parts.size > 0) this.#commitLater(commitEveryMs);
   }
 
   async commitNow(record: AnswerRecord): Promise<void> {
@@ -105,7 +100,7 @@ export class GroupCommit {
   /** Commits all pending data. Never rejects: data that a failing store refuses stays pending. */
   async commit(): Promise<void> {
     for (;;) {
-      const due = [...this.#waiting.values()].filter(isDue).slice(0, this.#most);
+      const due = [...this.#waiting.values()].filter(({ parts }) => parts.size > 0).slice(0, this.#most);
       if (due.length === 0) return;
       try {
         await this.#rooms.store.recordAnswers(due.flatMap((waiting) => this.#recordOf(waiting) ?? []));
@@ -156,7 +151,6 @@ export class GroupCommit {
     for (const part of [...waiting.parts, ...answered]) waiting.writtenAt[part] = now;
     if (waiting.parts.has('verdict')) waiting.decision = null;
     waiting.parts.clear();
-    waiting.remembers = false;
   }
 
   #want({ parts, writtenAt }: PendingMailbox, part: Part, isUnchanged: boolean): void {
@@ -173,7 +167,6 @@ export class GroupCommit {
       account,
       id,
       parts: new Set(),
-      remembers: false,
       decision: null,
       writtenAt: stored ? readTimesOf(stored) : {},
     };
@@ -202,14 +195,12 @@ export function isMoving({ changes, actions, alerts, breaker, decisions }: Answe
   return changes.length + actions.length + moved > 0 || breaker !== null || decisions.some((one) => !one.unchanged);
 }
 
-const isDue = ({ parts, remembers }: PendingMailbox) => parts.size > 0 || remembers;
-
-function withWaiting(record: AnswerRecord, { parts, remembers, decision }: PendingMailbox): AnswerRecord {
+function withWaiting(record: AnswerRecord, { parts, decision }: PendingMailbox): AnswerRecord {
   const [newest] = record.decisions;
   const waiting = newest || parts.has('verdict') ? decision : null;
   const decisions = newest?.unchanged ? [together(waiting, newest)] : [waiting, newest].filter((one) => one != null);
-  const answered = new Set([...parts, ...record.answered].filter((part) => part !== 'verdict'));
-  return { ...record, remembers: record.remembers || remembers, answered: [...answered], decisions };
+  const answered = new Set([...parts, ...record.answered].filter((part) => part !== 'verdict' && part !== 'row'));
+  return { ...record, remembers: record.remembers || parts.has('row'), answered: [...answered], decisions };
 }
 
 function together(before: NewDecision | null, newest: NewDecision): NewDecision {
@@ -231,8 +222,6 @@ function isSameAnswer(one: MailboxState, other: MailboxState, route: StoredRoute
   const [known, newest] = [one, other].map((mailbox) => observationOf(mailbox, route)?.answer);
   return known === newest || answerText(one, route) === answerText(other, route);
 }
-
-const ageless = ({ verdict }: MailboxState) => verdict && { ...verdict.answer, dataAgeMs: 0 };
 
 function mattering(mailbox: MailboxState): MailboxState {
   const { memory } = mailbox;
