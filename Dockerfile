@@ -36,9 +36,8 @@ COPY src/recipes/built-in ./src/recipes/built-in
 COPY src/channels/samples.json ./src/channels/samples.json
 # The command has its name (`docker exec CONTAINER warmwarden status`). The configuration is mounted read-only as
 # /etc/warmwarden/config.yaml; the store that it means by default, ./data/warmwarden.db beside it, lies in the volume.
-# Left to itself, V8 lets the old objects double before it collects them: a fifth is enough. NODE_OPTIONS refuses this flag.
-RUN printf '#!/bin/sh\nexec node --heap-growing-percent=20 /app/src/bin.js "$@"\n' > /usr/local/bin/warmwarden \
-  && chmod 0755 /usr/local/bin/warmwarden && mkdir -p /data /etc/warmwarden && ln -s /data /etc/warmwarden/data \
+RUN ln -s /app/src/bin.js /usr/local/bin/warmwarden \
+  && mkdir -p /data /etc/warmwarden && ln -s /data /etc/warmwarden/data \
   && chown node:node /data && chmod 0700 /data
 USER node
 VOLUME /data

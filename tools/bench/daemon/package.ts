@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const image = readFileSync(join(root, 'Dockerfile'), 'utf8');
 
 /** Flags of Node.js in the image. */
-export const nodeFlags = [...image.matchAll(/(?:NODE_OPTIONS=|exec node )(--\S+)/g)].map(([, flag]) => flag ?? '');
+export const nodeFlags: readonly string[] = /NODE_OPTIONS=(\S+)/.exec(image)?.slice(1) ?? [];
 
 /** What the image tells glibc about memory. */
 export const mallocSettings: Readonly<Record<string, string | undefined>> = Object.fromEntries(
