@@ -15,6 +15,7 @@ import {
   type RecentBounce,
   type StatsAnswer,
   type StatsRow,
+  statsRow,
   usualDnsWords,
   type WarmupAnswer,
 } from '../core/answers.ts';
@@ -231,18 +232,10 @@ function dateOf(value: unknown): string | null {
 
 function readRow(raw: unknown, doubts: Doubts): StatsRow {
   const row = fieldsOf(raw);
-  return {
-    date: dateOf(row['date']),
-    sent: numberIn(row, 'sent', doubts, 'stats.'),
-    bounced: numberIn(row, 'bounced', doubts, 'stats.'),
-    delivered: numberIn(row, 'delivered', doubts, 'stats.'),
-    opened: numberIn(row, 'opened', doubts, 'stats.'),
-    replied: numberIn(row, 'replied', doubts, 'stats.'),
-    spamLanded: numberIn(row, 'spam_landed', doubts, 'stats.'),
-    inboxRatePercent: numberIn(row, 'inbox_rate', doubts, 'stats.'),
-    bounceRatePercent: numberIn(row, 'bounce_rate', doubts, 'stats.'),
-    healthScore: numberIn(row, 'health_score', doubts, 'stats.'),
-  };
+  const number = (name: string) => numberIn(row, name, doubts, 'stats.');
+  const counts = [number('sent'), number('bounced'), number('delivered'), number('opened'), number('replied')] as const;
+  const rates = [number('inbox_rate'), number('bounce_rate'), number('health_score')] as const;
+  return statsRow([dateOf(row['date']), ...counts, number('spam_landed'), ...rates]);
 }
 
 const rowFields = Object.keys(readRow({}, new Map())) as readonly (keyof StatsRow)[];

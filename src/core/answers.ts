@@ -88,6 +88,28 @@ export interface StatsRow {
   readonly healthScore: number | null;
 }
 
+type Value = number | null;
+/** Values of a row, in the order of its fields. */
+export type StatsValues = readonly [IsoDate | null, Value, Value, Value, Value, Value, Value, Value, Value, Value];
+
+/** Makes every row: rows of one shape are smaller, and V8 reads them faster. */
+export function statsRow(values: StatsValues): StatsRow {
+  const [date, sent, bounced, delivered, opened, replied, spamLanded, ...rates] = values;
+  const [inboxRatePercent, bounceRatePercent, healthScore] = rates;
+  return {
+    date,
+    sent,
+    bounced,
+    delivered,
+    opened,
+    replied,
+    spamLanded,
+    inboxRatePercent,
+    bounceRatePercent,
+    healthScore,
+  };
+}
+
 /** GET /v1/stats. `rows` is null when `stats` was no array. */
 export interface StatsAnswer {
   readonly rows: readonly StatsRow[] | null;

@@ -3,7 +3,14 @@
 
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
-import type { Observed, Route, StatsAnswer, StatsRow } from '../core/answers.ts';
+import {
+  type Observed,
+  type Route,
+  type StatsAnswer,
+  type StatsRow,
+  type StatsValues,
+  statsRow,
+} from '../core/answers.ts';
 import type { GuardMemory } from '../core/guard/memory.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
@@ -62,28 +69,19 @@ export function observationOf(mailbox: MailboxState, route: StoredRoute): Observ
 
 // Statistics. A day is stored as its values alone: with their names, an answer would be four times as long.
 
-type Value = number | null;
-type StoredDay = readonly [StatsRow['date'], Value, Value, Value, Value, Value, Value, Value, Value, Value];
-
 /** Newest answer of a route as it is stored. */
 export function answerText(mailbox: MailboxState, route: StoredRoute): string {
   if (route !== 'stats' || !mailbox.stats) return JSON.stringify(observationOf(mailbox, route)?.answer ?? null);
-  return JSON.stringify({ days: mailbox.stats.answer.rows?.map(dayOf) ?? null });
+  return JSON.stringify({ days: mailbox.stats.answer.rows?.map(valuesOf) ?? null });
 }
 
-function dayOf(row: StatsRow): StoredDay {
+function valuesOf(row: StatsRow): StatsValues {
   const counts = [row.date, row.sent, row.bounced, row.delivered, row.opened, row.replied, row.spamLanded] as const;
   return [...counts, row.inboxRatePercent, row.bounceRatePercent, row.healthScore];
 }
 
-export function storedStats({ days }: { readonly days: readonly StoredDay[] | null }): StatsAnswer {
-  return { rows: days?.map(rowOf) ?? null };
-}
-
-function rowOf([date, sent, bounced, delivered, opened, replied, spamLanded, ...rates]: StoredDay): StatsRow {
-  const [inboxRatePercent, bounceRatePercent, healthScore] = rates;
-  const counts = { date, sent, bounced, delivered, opened, replied, spamLanded };
-  return { ...counts, inboxRatePercent, bounceRatePercent, healthScore };
+export function storedStats({ days }: { readonly days: readonly StatsValues[] | null }): StatsAnswer {
+  return { rows: days?.map(statsRow) ?? null };
 }
 
 export function writeStops(db: Db, stops: readonly WritesOff[]): Promise<void> {
