@@ -1,7 +1,7 @@
 // Two ways into the store. A record that changes an alert, an action, a decision or the breaker, or that has a change by
 // others, is committed at once. Any other record is shown at once and, if it differs, committed in a batch, at most 5 s
-// later: kill -9 loses it, and the next process reads it again. A verdict within a span, with the number of
-// its answers, is written with changed statistics, or once an hour.
+// later: kill -9 loses it, and the next process reads it again. A verdict within a span is
+// written with changed statistics, or once an hour, with the number of answers that led to it.
 import { mailboxRoutes } from '../../api/poll/poll.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { awaitsJudgement, type MailboxState, mailboxKey } from '../../core/mailbox.ts';
