@@ -16,6 +16,7 @@ import {
   type StatsAnswer,
   type StatsRow,
   statsRow,
+  statsValues,
   usualDnsWords,
   type WarmupAnswer,
 } from '../core/answers.ts';
@@ -238,7 +239,10 @@ function readRow(raw: unknown, doubts: Doubts): StatsRow {
   return statsRow([dateOf(row['date']), ...counts, number('spam_landed'), ...rates]);
 }
 
-const rowFields = Object.keys(readRow({}, new Map())) as readonly (keyof StatsRow)[];
+function isSameRow(one: StatsRow, other: StatsRow): boolean {
+  const values = statsValues(other);
+  return statsValues(one).every((value, index) => value === values[index]);
+}
 
 /**
  * Accepts any object: the guard judges whether `stats` is an array of good rows (bad_payload, invalid_row). Rows that
@@ -251,7 +255,7 @@ function statsReader(known: StatsAnswer | null): Reader<StatsAnswer> {
     const rowOf = (raw: unknown) => {
       const row = readRow(raw, doubts);
       const same = before.get(row.date);
-      return same && rowFields.every((field) => same[field] === row[field]) ? same : row;
+      return same && isSameRow(same, row) ? same : row;
     };
     return stats.length > maxRows ? null : { rows: stats.map(rowOf) };
   });

@@ -266,8 +266,7 @@ export class ApiClient {
     // A Link header to a next page means the same as `has_more` in the body (docs/faults.md S8).
     const nextPage = /rel="?next\b/i.test(String(success.headers['link'] ?? ''));
     // Lists and health are read each time. A template would keep its parts in memory, for each mailbox and route.
-    const digest = () => createHash('sha1').update(call.path).update(success.body).digest('base64');
-    const from = mailboxId === null ? '' : digest();
+    const from = mailboxId === null ? '' : createHash('sha1').update(call.path).update(success.body).digest('base64');
     if (known && this.#readFrom.get(known) === from) return { ok: true, value: known as AnswerTo<Kind> };
     const said = { status: success.status, json: jsonOf(success, redactor), nextPage };
     const answer: Interpreted<RequestKind> = interpret({ about: route, mailboxId, dnsWords, known }, said);

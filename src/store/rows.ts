@@ -3,14 +3,7 @@
 
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { Action } from '../core/action.ts';
-import {
-  type Observed,
-  type Route,
-  type StatsAnswer,
-  type StatsRow,
-  type StatsValues,
-  statsRow,
-} from '../core/answers.ts';
+import { type Observed, type Route, type StatsAnswer, statsRow, statsValues } from '../core/answers.ts';
 import type { GuardMemory } from '../core/guard/memory.ts';
 import type { MailboxState } from '../core/mailbox.ts';
 import { scopeKey, type WritesOff } from '../core/write-scope.ts';
@@ -72,15 +65,19 @@ export function observationOf(mailbox: MailboxState, route: StoredRoute): Observ
 /** Newest answer of a route as it is stored. */
 export function answerText(mailbox: MailboxState, route: StoredRoute): string {
   if (route !== 'stats' || !mailbox.stats) return JSON.stringify(observationOf(mailbox, route)?.answer ?? null);
-  return JSON.stringify({ days: mailbox.stats.answer.rows?.map(valuesOf) ?? null });
+  return JSON.stringify({ days: mailbox.stats.answer.rows?.map(statsValues) ?? null });
 }
 
-function valuesOf(row: StatsRow): StatsValues {
-  const counts = [row.date, row.sent, row.bounced, row.delivered, row.opened, row.replied, row.spamLanded] as const;
-  return [...counts, row.inboxRatePercent, row.bounceRatePercent, row.healthScore];
+/** Row of an answer, or null if none was read. */
+export function observationRow(mailbox: MailboxState, route: StoredRoute) {
+  const observed = observationOf(mailbox, route);
+  const { account, id: mailbox_id } = mailbox;
+  return observed && { account, mailbox_id, route, observed_at: observed.at, answer: answerText(mailbox, route) };
 }
 
-export function storedStats({ days }: { readonly days: readonly StatsValues[] | null }): StatsAnswer {
+type StoredStats = { readonly days: readonly ReturnType<typeof statsValues>[] | null };
+
+export function storedStats({ days }: StoredStats): StatsAnswer {
   return { rows: days?.map(statsRow) ?? null };
 }
 

@@ -9,16 +9,7 @@ import type { DecisionDay } from '../core/records.ts';
 import type { EpochMs } from '../core/time.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { EnforcementScope, WritesOff } from '../core/write-scope.ts';
-import {
-  answerText,
-  inPieces,
-  lastOfEach,
-  mailboxRow,
-  observationOf,
-  parsed,
-  type StoredRoute,
-  upsert,
-} from './rows.ts';
+import { inPieces, lastOfEach, mailboxRow, observationRow, parsed, type StoredRoute, upsert } from './rows.ts';
 import type { Db } from './schema/tables.ts';
 
 export interface NewDecision {
@@ -142,12 +133,6 @@ export function writeObservations(
 ): Promise<void> {
   const rows = mailboxes.flatMap((mailbox) => routes.flatMap((route) => observationRow(mailbox, route) ?? []));
   return upsert(db, 'observations', rows);
-}
-
-function observationRow(mailbox: MailboxState, route: StoredRoute) {
-  const observed = observationOf(mailbox, route);
-  const { account, id: mailbox_id } = mailbox;
-  return observed && { account, mailbox_id, route, observed_at: observed.at, answer: answerText(mailbox, route) };
 }
 
 export async function writeChanges(db: Db, mailbox: MailboxState, changes: readonly Change[]): Promise<void> {

@@ -1,7 +1,7 @@
 // Two ways into the store. A record that changes an alert, an action, a decision or the breaker, or that has a change by
 // others, is committed at once. Any other record is shown at once and, if it differs, committed in a batch, at most 5 s
-// later: kill -9 loses it, and the next process reads it again. A verdict within a span is
-// written with changed statistics, or once an hour, with the number of answers that led to it.
+// later: kill -9 loses it, and the next process reads it again. A verdict within a span is written with changed
+// statistics, or once an hour, with the number of answers that led to it.
 import { mailboxRoutes } from '../../api/poll/poll.ts';
 import type { Fleet } from '../../core/fleet/fleet.ts';
 import { awaitsJudgement, type MailboxState, mailboxKey } from '../../core/mailbox.ts';
@@ -48,19 +48,17 @@ export interface GroupCommitRooms {
 }
 
 /** Answers of a mailbox, its verdict, and its row with the guard's memory. */
-type Part = StoredRoute | 'verdict' | 'row';
+type StoredPart = StoredRoute | 'verdict' | 'row';
 
 interface PendingMailbox {
   readonly account: string;
   readonly id: string;
   /** Parts that differ from what is written, or were written long ago. */
-  readonly parts: Set<Part>;
+  readonly parts: Set<StoredPart>;
   /** Newest verdict of the current span, with the number of answers that were judged since it was written. */
   decision: NewDecision | null;
-  readonly writtenAt: Partial<Record<Part, EpochMs>>;
+  readonly writtenAt: Partial<Record<StoredPart, EpochMs>>;
 }
-
-type Written = Pick<AnswerRecord, 'answered' | 'decisions'>;
 
 /** Batch of all accounts of a daemon. `add`, `commitNow` and `commit` are to be called within a turn. */
 export class GroupCommit {
@@ -142,10 +140,13 @@ export class GroupCommit {
   #recordOf(waiting: PendingMailbox): AnswerRecord | null {
     const mailbox = this.#rooms.fleet.mailbox(waiting.account, waiting.id);
     if (!mailbox) return null;
-    return withWaiting({ ...nothingMoved, mailbox, remembers: false, answered: [] }, waiting);
+    return withWaiting({ ...nothingMoved, mailbox, remembers: false }, waiting);
   }
 
-  #written(waiting: PendingMailbox, { answered, decisions }: Written = { answered: [], decisions: [] }): void {
+  #written(
+    waiting: PendingMailbox,
+    { answered, decisions }: Pick<AnswerRecord, 'answered' | 'decisions'> = nothingMoved,
+  ): void {
     const now = this.#rooms.world.clock.now();
     if (decisions.length > 0) waiting.parts.add('verdict');
     for (const part of [...waiting.parts, ...answered]) waiting.writtenAt[part] = now;
@@ -153,7 +154,7 @@ export class GroupCommit {
     waiting.parts.clear();
   }
 
-  #want({ parts, writtenAt }: PendingMailbox, part: Part, isUnchanged: boolean): void {
+  #want({ parts, writtenAt }: PendingMailbox, part: StoredPart, isUnchanged: boolean): void {
     const sinceMs = elapsedMs(writtenAt[part] ?? Number.NEGATIVE_INFINITY, this.#rooms.world.clock.now());
     if (!isUnchanged || sinceMs >= rewrittenAfterMs) parts.add(part);
   }
@@ -185,7 +186,7 @@ export class GroupCommit {
 }
 
 export const nothingMoved = {
-  ...{ changes: [], decisions: [], actions: [], breaker: null },
+  ...{ answered: [], changes: [], decisions: [], actions: [], breaker: null },
   alerts: { changed: [], dropped: [], transitions: [] },
 } as const satisfies Partial<AnswerRecord>;
 
@@ -213,10 +214,9 @@ function readTimesOf(stored: MailboxState): PendingMailbox['writtenAt'] {
 }
 
 function isSameRow(one: MailboxState, other: MailboxState): boolean {
-  return isSame(mailboxRow(mattering(one)), mailboxRow(mattering(other)));
+  const [known, newest] = [one, other].map((mailbox) => JSON.stringify(mailboxRow(mattering(mailbox))));
+  return known === newest;
 }
-
-const isSame = (one: unknown, other: unknown) => one === other || JSON.stringify(one) === JSON.stringify(other);
 
 function isSameAnswer(one: MailboxState, other: MailboxState, route: StoredRoute): boolean {
   const [known, newest] = [one, other].map((mailbox) => observationOf(mailbox, route)?.answer);

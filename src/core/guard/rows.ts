@@ -76,7 +76,6 @@ export function readDays(rows: readonly StatsRow[], now: EpochMs): Days {
   return days;
 }
 
-const none: Days['others'] = new Map();
 const isDated = (row: StatsRow): row is DailyRow => row.date !== null && isIsoDate(row.date);
 
 function daysUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
@@ -105,8 +104,7 @@ function daysUntil(latest: IsoDate, rows: readonly StatsRow[]): Days {
     byDate.set(date, settled);
   }
   const days = [...byDate.values()].sort((a, b) => (a.date < b.date ? -1 : 1));
-  const kept = others.size > 0 ? others : none;
-  return { ...withEnds(days, latest), others: kept, undated, warnings: [...warnings].sort() };
+  return { ...withEnds(days, latest), others, undated, warnings: [...warnings].sort() };
 }
 
 function keepOther(others: Map<IsoDate, DailyRow & Counts>, day: DailyRow): void {

@@ -78,9 +78,7 @@ export const decision = z
   .strictObject({
     since: moment.describe('When it was first decided.'),
     until: moment.describe('When it was last decided.'),
-    count: count.describe(
-      'How many answers led to it, up to 75 minutes ago. A restart leaves out those that were not stored.',
-    ),
+    count: count.describe('How many answers led to it, up to 75 minutes ago. A restart may leave some out.'),
     first_sent: count.describe('Emails in the window at `since`; the other numbers are those at `until`.'),
     ...verdictFields,
     first_days: dayCounts.describe('The days in the window, as they were at `since`.'),
